@@ -1,4 +1,4 @@
-//! The command line: the root with its flags, the subcommands, and how a command line becomes values.
+//! The command line: the root with its flags, the subcommands, and the parser.
 //!
 //! A command line without a subcommand is parsed by [`Root`] alone: the arguments of sixty subcommands need not be
 //! built for a one-shot. Everything else, errors included, goes to [`Cli`].
@@ -138,7 +138,7 @@ impl Parsed {
     }
 }
 
-/// Parses a command line, program name included. Help that was asked for is an error, too, as in clap.
+/// Parses a command line, program name included. As in clap, requested help is an error, too.
 pub(crate) fn parse(line: Vec<OsString>) -> Result<Parsed, clap::Error> {
     if line.len() == 2 && line[1] == "help" {
         return Err(root_help(vec![line[0].clone(), "--help".into()]));
@@ -147,7 +147,7 @@ pub(crate) fn parse(line: Vec<OsString>) -> Result<Parsed, clap::Error> {
         match Root::try_parse_from(&line) {
             Ok(Root { root }) => return Ok(Parsed::new(root, None)),
             Err(error) if error.kind() == ErrorKind::DisplayHelp => return Err(root_help(line)),
-            // There is a subcommand, or a mistake that the whole parser explains better.
+            // There is a subcommand, or an error that the whole parser explains better.
             Err(_) => {}
         }
     }
@@ -166,7 +166,7 @@ fn parse_with_subcommands(line: Vec<OsString>) -> Result<Parsed, clap::Error> {
     Ok(Parsed::new(root, command))
 }
 
-/// The first flag that stands before a subcommand which does not take it, and that subcommand.
+/// The first flag before a subcommand that does not take it, and that subcommand.
 fn misplaced(root: &clap::Command, matches: &ArgMatches) -> Option<(String, String)> {
     let (mut path, mut command, mut inner) = ("hermes".to_owned(), root, matches);
     while let Some((name, next)) = inner.subcommand() {
@@ -183,21 +183,24 @@ fn misplaced(root: &clap::Command, matches: &ArgMatches) -> Option<(String, Stri
     Some((format!("--{}", stray.get_long()?), path))
 }
 
-/// Says where a flag belongs that was given to a command which does not take it.
+/// Adds a tip to the error about a conversation flag after a command that does not take it.
 fn name_owner(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return error };
     let is_of_root = |flag: &clap::Arg| {
         flag.get_long().is_some_and(|long| *typed == format!("--{long}"))
             || flag.get_short().is_some_and(|short| *typed == format!("-{short}"))
     };
-    if error.kind() == ErrorKind::UnknownArgument && Root::command().get_arguments().any(is_of_root) {
-        let tip = format!("'{typed}' is a flag of conversations: use it with 'hermes' or 'hermes chat'");
+    let is_known = || Common::augment_args(clap::Command::new("")).get_arguments().any(is_of_root);
+    if error.kind() == ErrorKind::UnknownArgument && is_known() {
+        let tip = format!(
+            "'{typed}' is a flag of 'hermes' and 'hermes chat'; 'hermes COMMAND --help' lists the flags of a command"
+        );
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
 
-/// The root's help, in which the subcommands stand in groups.
+/// The root's help, with the subcommands in groups.
 fn root_help(line: Vec<OsString>) -> clap::Error {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{all-args}}{{after-help}}",
@@ -224,7 +227,7 @@ fn groups(root: &clap::Command) -> String {
 }
 
 impl Command {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     fn flags(&self) -> Common {
         match self {
             Self::Chat(args) => args.flags.clone(),

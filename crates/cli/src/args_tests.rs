@@ -91,7 +91,7 @@ fn flags_that_do_not_apply_are_named() {
         let got = refusal(text);
         assert!(got.contains(want), "{text}: {got}");
     }
-    let tip = "'-z' is a flag of conversations: use it with 'hermes' or 'hermes chat'";
+    let tip = "'-z' is a flag of 'hermes' and 'hermes chat'";
     assert!(refusal("hermes sessions list -z foo").contains(tip));
 }
 
@@ -141,7 +141,7 @@ fn every_command_and_argument_has_a_help_text() {
 }
 
 #[test]
-fn top_level_commands_have_examples_that_parse() {
+fn examples_parse_and_every_top_level_command_has_one() {
     let mut count = 0;
     each_command(&Cli::command(), "hermes", &mut |path, command| {
         let Some(examples) = command.get_after_help() else {

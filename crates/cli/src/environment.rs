@@ -1,18 +1,18 @@
-//! The environment of this process, whose secrets commands of the model must not find in `/proc`.
+//! The environment of this process. Commands of the model must not find its secrets in `/proc`.
 
 use hermes_config::is_hidden_variable;
 use hermes_runtime::environment_handover::{self, Variable};
 use std::sync::OnceLock;
 
-/// What the first start handed over.
+/// The secrets that the first start handed over.
 static HIDDEN: OnceLock<Vec<Variable>> = OnceLock::new();
 
-/// Closes the process to others, and starts it again without the secrets of its environment if there are
-/// any. Comes before anything is opened or printed.
+/// Makes the process unreadable for others, and restarts it without the secrets of its environment if there are any.
+/// Runs before anything is opened or printed.
 pub(crate) fn hide_secrets() {
     environment_handover::close_to_others();
     if let Some(handed) = environment_handover::receive() {
-        // Set here and nowhere else.
+        // Set only here.
         let _ = HIDDEN.set(handed);
         return;
     }
@@ -22,7 +22,7 @@ pub(crate) fn hide_secrets() {
     if hidden.is_empty() {
         return;
     }
-    // Going on is better than not starting: the process is closed to all but root.
+    // Better than not starting: the process is readable for root only.
     let error = environment_handover::restart(visible, &hidden);
     hermes_terminal::print::notice(&format!("secrets stay in the environment of this process: {error}"));
 }

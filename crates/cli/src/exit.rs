@@ -1,4 +1,4 @@
-//! Exit codes, and the one line that goes with a failure.
+//! Exit codes and failures.
 
 use hermes_recording::RecordingError;
 use hermes_runtime::auth::CredentialError;
@@ -9,7 +9,7 @@ use hermes_terminal::browse::BrowseError;
 use hermes_terminal::signals::INTERRUPTED;
 use std::fmt;
 
-/// How the program ended, as other programs see it.
+/// The exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Answered = 0,
@@ -28,7 +28,7 @@ impl From<Exit> for std::process::ExitCode {
     }
 }
 
-/// A failure that ends the program: a line for a person, a code for a program.
+/// A failure that ends the program: its message and its exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -141,7 +141,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// The code for a finished turn.
+/// The exit code of a finished turn.
 pub(crate) fn of_turn(report: &TurnReport) -> Exit {
     if report.interrupted {
         return Exit::Interrupted;

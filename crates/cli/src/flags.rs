@@ -1,12 +1,12 @@
 //! Flags that several commands share, in groups, and their values for one command.
 //!
-//! The root and `chat` take all groups; another command takes the groups that it uses. A flag may stand before the
-//! subcommand: [`Common::or`] merges it with the flags of the command itself.
+//! The root and `chat` take all groups; another command takes the groups that it uses. [`Common::or`] merges flags
+//! before the subcommand with those after it.
 
 use clap::Args;
 use std::path::PathBuf;
 
-/// The flags in force for a command.
+/// The flags of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct Common {
     /// `--json`, which every command takes.
@@ -115,8 +115,7 @@ pub(crate) struct TurnFlags {
 }
 
 impl Common {
-    /// These flags, with the value of `outer` for each one that was not given. Of two, the one nearer to the end of
-    /// the command line counts.
+    /// These flags, with the value of `outer` for each one that is missing.
     pub(crate) fn or(self, outer: Self) -> Self {
         Self {
             json: self.json || outer.json,
@@ -144,7 +143,7 @@ impl Common {
         }
     }
 
-    /// The same flags without a choice of the model, for commands that change that choice.
+    /// The same flags without the choice of a model, for commands that change that choice.
     pub(crate) fn without_model(&self) -> Self {
         Self { model: ModelFlags::default(), ..self.clone() }
     }

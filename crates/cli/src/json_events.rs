@@ -1,4 +1,4 @@
-//! Turn events as JSON lines, for programs. The format is documented in docs/json-events.md.
+//! Turn events as JSON lines. docs/json-events.md documents the format.
 
 use hermes_conversation::{
     CallId, CompactionReport, Content, MailId, MailMode, Message, Money, SessionId, SubagentEvent, SummaryBy,
@@ -8,10 +8,10 @@ use hermes_runtime::{NotCompacted, StandIn, TurnReport};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The version of the format; it grows when a field changes its meaning.
+/// The version of the format; it increases when a field changes its meaning.
 pub(crate) const VERSION: u32 = 1;
 
-/// The first line: which session answers, with which model.
+/// The first line: the session and its model.
 pub(crate) fn session(id: &str, model: &str, provider: &str, is_resumed: bool) -> Value {
     json!({ "v": VERSION, "type": "session", "session_id": id, "model": model, "provider": provider,
         "resumed": is_resumed })
@@ -33,7 +33,7 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
             json!({ "v": VERSION, "type": "clarify_asked", "id": id, "question": question,
                 "choices": choices })
         }
-        // With JSON there is nobody to ask, so this is never asked.
+        // With JSON no approver is present, so there are no such events.
         TurnEvent::HookAsked { event, command, .. } => {
             json!({ "v": VERSION, "type": "hook_asked", "event": event.as_str(), "command": command })
         }
@@ -57,7 +57,7 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
     }
 }
 
-/// A compaction, for programs.
+/// A compaction as JSON.
 pub(crate) fn compaction(report: &CompactionReport) -> Value {
     let (by, model, why) = match &report.by {
         SummaryBy::Model(model) => ("model", Some(model), None),
@@ -100,7 +100,7 @@ fn mail(kind: &str, id: MailId, mode: MailMode, text: &str) -> Value {
     json!({ "v": VERSION, "type": kind, "id": id, "mode": mode.as_str(), "text": text })
 }
 
-/// The last line: how the turn ended, with the names of the result object.
+/// The last line: the outcome of the turn, with the names of the result object.
 pub(crate) fn result(report: &TurnReport, about: &About<'_>, messages: &[Arc<Message>]) -> Value {
     let mut value = json!({
         "v": VERSION,
@@ -121,7 +121,7 @@ pub(crate) fn result(report: &TurnReport, about: &About<'_>, messages: &[Arc<Mes
         "last_prompt_tokens": report.last_prompt_tokens,
         "last_reasoning": report.last_reasoning,
         "response_transformed": false,
-        // Every answer is shown while it comes.
+        // Every reply is streamed.
         "response_previewed": report.final_response.is_some(),
         "service_tier": null,
         "messages": messages.iter().map(|message| shown_message(message)).collect::<Vec<_>>(),
@@ -144,7 +144,7 @@ pub(crate) fn result(report: &TurnReport, about: &About<'_>, messages: &[Arc<Mes
     value
 }
 
-/// A message under the names that programs read.
+/// A message as JSON.
 fn shown_message(message: &Message) -> Value {
     let content = |content: &Content| match content {
         Content::Text(text) => json!(text),
@@ -171,7 +171,7 @@ fn shown_message(message: &Message) -> Value {
     }
 }
 
-/// What the report does not know about its surroundings.
+/// Facts that are not in the report of a turn.
 pub(crate) struct About<'a> {
     pub(crate) session_id: &'a str,
     pub(crate) model: &'a str,
@@ -180,7 +180,7 @@ pub(crate) struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// The same session, with another model that stepped in.
+    /// The same session, with the fallback model that answered.
     pub(crate) fn answered_by(self, stand_in: Option<&'a StandIn>) -> Self {
         match stand_in {
             Some(StandIn { model, provider, base_url }) => Self { model, provider, base_url, ..self },
@@ -190,20 +190,20 @@ impl<'a> About<'a> {
 }
 
 impl About<'static> {
-    /// What is known when no session could be opened.
-    pub(crate) fn nothing() -> Self {
+    /// The facts of a run without a session.
+    pub(crate) fn none() -> Self {
         Self { session_id: "", model: "", provider: "", base_url: "" }
     }
 }
 
-/// The last line of a run in which no turn could be held.
+/// The last line of a run without a turn.
 pub(crate) fn no_result(about: &About<'_>, error: &str) -> Value {
     json!({ "v": VERSION, "type": "result", "final_response": null, "completed": false, "failed": true,
         "partial": false, "interrupted": false, "api_calls": 0, "error": error, "model": about.model,
         "provider": about.provider, "base_url": about.base_url, "session_id": about.session_id })
 }
 
-/// Token counts under the names that programs read.
+/// Token counts as JSON.
 pub(crate) fn tokens(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input,
@@ -217,7 +217,7 @@ pub(crate) fn tokens(usage: &Usage) -> Value {
     })
 }
 
-/// What the calls of a turn cost, under the names that programs read.
+/// The cost of a turn as JSON.
 fn cost(report: Option<&TurnReport>) -> Map<String, Value> {
     let cost = report.and_then(|report| report.cost).unwrap_or_default();
     let source = if cost.source.is_empty() { "none" } else { cost.source };
@@ -263,7 +263,7 @@ mod tests {
     use hermes_testkit::hostile_events::{HOSTILE, events, is_hostile};
 
     #[test]
-    fn json_lines_hold_no_control_characters_and_keep_every_string() {
+    fn json_lines_escape_control_characters_and_keep_every_string() {
         for hostile in events(HOSTILE) {
             let value = event(&hostile);
             let line = term::escaped(&value.to_string(), false).into_owned();

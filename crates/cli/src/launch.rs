@@ -15,13 +15,13 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What the program is started with to become the supervisor of commands. Nobody types it.
+/// The argument that makes the program the supervisor of commands. Users do not type it.
 pub(crate) const SUPERVISE: &str = "__supervise";
 
-/// Opens the home that the environment names, with the settings of the flags on top.
+/// Opens the home directory that the environment names, with the settings of the flags.
 pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     let home = home()?;
-    // A folder that was deleted under us is no reason not to list sessions.
+    // Listing sessions works in a deleted directory, too.
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let source = common.source.clone().unwrap_or_else(|| "cli".to_owned());
     let shell = shell_variables(environment::variables());
@@ -35,17 +35,17 @@ pub(crate) fn open(common: &Common) -> Result<Runtime, Failure> {
     Ok(runtime)
 }
 
-/// This very program, whatever becomes of its file meanwhile.
+/// This program, even if its file is replaced meanwhile.
 fn supervisor() -> Option<Program> {
     let program = Program::this(vec![SUPERVISE.to_owned()]);
-    let why = "commands will run unsupervised";
+    let why = "commands run unsupervised";
     program.inspect_err(|error| print::notice(&format!("{error}; {why}"))).ok()
 }
 
-/// Said once; the work goes on.
+/// Prints a notice once.
 fn not_logged(why: &str) {
     let why = term::printable(why);
-    print::notice(&format!("logs/agent.log cannot be written ({why}); going on without it"));
+    print::notice(&format!("cannot write logs/agent.log: {why}; continuing without a log"));
 }
 
 /// A failure, as a usage error if its cause is a flag of this command line rather than a setting.
@@ -73,9 +73,9 @@ fn as_usage(error: RuntimeError) -> Failure {
     Failure { exit: Exit::Usage, ..Failure::from(error) }
 }
 
-/// The home, which need not exist yet.
+/// The home directory, which need not exist yet.
 pub(crate) fn home() -> Result<Home, Failure> {
-    // A name that is not text is still a name.
+    // The path need not be UTF-8.
     if let Some(path) = std::env::var_os("HERMES_HOME").filter(|path| path.to_str().is_none()) {
         return Ok(Home::at(PathBuf::from(path)));
     }
@@ -139,18 +139,17 @@ pub(crate) async fn session(
     Ok(resume(runtime, &which, &opening, ask, restores_cwd).await?)
 }
 
-/// A stored session that somebody wants to look at. Looking where nothing was ever stored creates no
-/// database.
+/// The id of a stored session. Creates no database.
 pub(crate) async fn stored(runtime: &Runtime, which: &str) -> Result<SessionId, Failure> {
     if !runtime.home().state_db().exists() {
-        return Err(Failure::usage("there is no session to look at yet; start one with `hermes`"));
+        return Err(Failure::usage("there are no sessions yet; start one with `hermes`"));
     }
     let store = store(runtime)?;
     let named = store.resolve(which).await?;
     Ok(store.resolve_resume(&named).await?)
 }
 
-/// The store of a command that has no session to show notices in.
+/// The store, for a command without a session; prints the notices of its opening.
 pub(crate) fn store(runtime: &Runtime) -> Result<&SessionDb, Failure> {
     let store = runtime.store()?;
     if let Some(notice) = runtime.store_notice() {
@@ -164,5 +163,5 @@ async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
     let latest = runtime.store()?.latest(Some(source)).await.map_err(RuntimeError::from)?;
     latest
         .map(|id| id.to_string())
-        .ok_or_else(|| Failure::usage("there is no session to continue yet; start one with `hermes`"))
+        .ok_or_else(|| Failure::usage("there is no session to resume yet; start one with `hermes`"))
 }

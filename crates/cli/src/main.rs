@@ -1,6 +1,6 @@
-//! The `hermes` binary: subcommands, the interactive terminal, doctor and demo.
+//! The `hermes` binary: the command line and its subcommands.
 //!
-//! Only this crate prints. Standard output carries answers, standard error everything else.
+//! Standard output carries replies and results, standard error everything else.
 
 mod args;
 mod closed_output;
@@ -11,11 +11,11 @@ mod exit;
 mod flags;
 mod json_events;
 mod launch;
+mod missing_model;
 mod oneshot;
 mod prompt_input;
 mod time_input;
 mod usage_file;
-mod welcome;
 
 use args::{Command, Parsed};
 use commands::chat::ChatArgs;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         return print_version();
     }
     if closed_output::was_closed() {
-        print::notice("standard output is closed; use >/dev/null to throw the output away");
+        print::notice("standard output is closed; use >/dev/null to discard the output");
         return Exit::Internal.into();
     }
     environment::hide_secrets();
@@ -45,11 +45,11 @@ fn main() -> ExitCode {
     }
     match run(cli) {
         Ok(_) if term::output_was_lost() => {
-            print::notice("standard output could not be written; the session itself is saved");
+            print::notice("cannot write to standard output; the session itself is saved");
             Exit::Internal.into()
         }
         Ok(exit) => exit.into(),
-        // A failure without a line has been explained already.
+        // A failure without a message has been explained already.
         Err(failure) if failure.line.is_empty() => failure.exit.into(),
         Err(failure) => {
             print::notice(&failure.line);
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Decided before anything else, from the main thread and with nothing open.
+/// Decided first, on the main thread and with no file open.
 fn is_supervisor() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == launch::SUPERVISE)
 }
@@ -73,7 +73,7 @@ fn supervise() -> ExitCode {
     }
 }
 
-/// The commonest spellings are answered before anything is built.
+/// Returns true for the common spellings of the version, which need no parser.
 fn is_version_question() -> bool {
     let mut args = std::env::args_os().skip(1);
     let first = args.next();
@@ -87,7 +87,7 @@ fn print_version() -> ExitCode {
 }
 
 fn explain_usage(error: &clap::Error) -> ExitCode {
-    // Help that was asked for goes to standard output and is no failure; a closed pipe is none either.
+    // Requested help goes to standard output and is not an error; neither is a closed pipe.
     let plain = error.render().to_string();
     match (term::escaped(&plain, false), error.use_stderr()) {
         (Cow::Borrowed(_), _) => _ = error.print(),
@@ -108,9 +108,9 @@ fn run(cli: Parsed) -> Result<Exit, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::Internal, format!("could not start: {error}")))?;
-    // As a task of its own: the future given to `block_on` costs a system call per wake-up.
+    // A task of its own: the future of `block_on` costs a system call per wake-up.
     let exit = waiting.block_on(async { tokio::spawn(dispatch(cli)).await });
-    // The line editor may still be reading; it must not hold up leaving.
+    // The line editor may still be reading; it must not delay the exit.
     waiting.shutdown_background();
     exit.unwrap_or_else(|error| Err(Failure::new(Exit::Internal, format!("hermes failed: {error}"))))
 }

@@ -1,9 +1,9 @@
-//! One question, one answer, and out.
+//! The one-shot: one prompt and its reply.
 
 use crate::exit::{self, Exit, Failure};
 use crate::flags::Common;
 use crate::json_events::{self, About};
-use crate::prompt_input::{Manner, Prompt};
+use crate::prompt_input::{Prompt, ReplyForm};
 use crate::{launch, usage_file};
 use hermes_conversation::{CallEnding, TurnEvent};
 use hermes_runtime::{
@@ -14,9 +14,9 @@ use hermes_tools::{AskUser, Nobody};
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-/// Answers a prompt and says how it went.
+/// Runs the turn of a prompt and prints its reply.
 pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> Result<Exit, Failure> {
-    let terminal = terminal(runtime, prompt.manner)?.map(Arc::new);
+    let terminal = terminal(runtime, prompt.form)?.map(Arc::new);
     let ask: Arc<dyn AskUser> = match &terminal {
         Some(terminal) => terminal.ask(),
         None => Arc::new(Nobody),
@@ -24,7 +24,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let opened = launch::session(runtime, common, runtime.default_opening(), ask.clone()).await;
     let mut session = match opened {
         Ok(session) => session,
-        Err(failure) => return Err(give_up(common, &About::nothing(), failure)),
+        Err(failure) => return Err(end_without_turn(common, &About::none(), failure)),
     };
     announce(&mut session, &prompt);
     let endpoint = session.endpoint().clone();
@@ -33,18 +33,18 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let shows_reasoning = *runtime.config().settings.display.show_reasoning.or_default();
     let observer = handle.subscribe().1;
     observer.keep_all();
-    // A task of its own: the turn is woken for every token and should not look at the screen as well.
-    let shown = tokio::spawn(show(observer, prompt.manner, shows_reasoning, terminal));
+    // A task of its own: the turn is woken for every token and should not draw as well.
+    let shown = tokio::spawn(show(observer, prompt.form, shows_reasoning, terminal));
     let watch = signals::watch_session(&handle);
     let report = handle.run(submission(&prompt)).await;
     if report.is_err() {
-        // Ends the task that shows events: no turn was started whose end it could wait for.
+        // Ends the task that shows events: there is no turn whose end it could wait for.
         handle.close(Parting::Left).await;
     }
     drop(watch);
     let seen = shown.await.unwrap_or_default();
     let report = report.and_then(|report| report.ok_or(RuntimeError::SessionClosed));
-    let result = conclude(common, prompt.manner, (&handle, &endpoint), report, seen);
+    let result = conclude(common, prompt.form, (&handle, &endpoint), report, seen);
     drop(answering);
     handle.close(Parting::Left).await;
     result
@@ -59,21 +59,21 @@ fn submission(prompt: &Prompt) -> hermes_runtime::Prompt {
 }
 
 /// The terminal of a user who reads the reply in it and can type; `None` for other output, and without a terminal.
-fn terminal(runtime: &Runtime, manner: Manner) -> std::io::Result<Option<Terminal>> {
+fn terminal(runtime: &Runtime, form: ReplyForm) -> std::io::Result<Option<Terminal>> {
     let is_present =
-        manner == Manner::Human && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        form == ReplyForm::Human && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     is_present.then(|| Terminal::open(runtime.home().history_file())).transpose()
 }
 
 fn announce(session: &mut Session, prompt: &Prompt) {
     let notices = session.take_notices();
-    match prompt.manner {
-        Manner::Human | Manner::Quiet | Manner::Bare => {
+    match prompt.form {
+        ReplyForm::Human | ReplyForm::Quiet | ReplyForm::Bare => {
             for notice in notices {
                 print::notice(&notice);
             }
         }
-        Manner::Json => {
+        ReplyForm::Json => {
             let endpoint = session.endpoint();
             let id = session.id().as_str();
             let first = json_events::session(id, &endpoint.model, endpoint.provider, session.is_resumed());
@@ -85,34 +85,34 @@ fn announce(session: &mut Session, prompt: &Prompt) {
     }
 }
 
-/// What was noticed while the turn ran.
+/// Facts noticed while the turn ran.
 #[derive(Default)]
 struct Seen {
-    /// A command was not run because nobody could be asked.
-    nobody_to_ask: bool,
+    /// A command was denied because no one was available to approve it.
+    no_approver: bool,
 }
 
 /// Shows the events of one turn.
 async fn show(
     mut observer: Observer,
-    manner: Manner,
+    form: ReplyForm,
     shows_reasoning: bool,
     terminal: Option<Arc<Terminal>>,
 ) -> Seen {
     let mut seen = Seen::default();
-    if manner == Manner::Human {
+    if form == ReplyForm::Human {
         show_one_turn(observer, shows_reasoning, terminal.as_deref()).await;
         return seen;
     }
-    if manner != Manner::Json {
+    if form != ReplyForm::Json {
         observer.skip_text();
     }
-    let mut is_read = manner == Manner::Json;
+    let mut is_read = form == ReplyForm::Json;
     while let Some(event) = observer.next().await {
         match event {
             SessionEvent::Turn(event) => {
                 if let TurnEvent::ToolFinished { ending, .. } = &event {
-                    seen.nobody_to_ask |= *ending == CallEnding::NoApprover;
+                    seen.no_approver |= *ending == CallEnding::NoApprover;
                 }
                 is_read = is_read && print::json(&json_events::event(&event));
             }
@@ -126,7 +126,7 @@ async fn show(
 
 fn conclude(
     common: &Common,
-    manner: Manner,
+    form: ReplyForm,
     (session, endpoint): (&SessionHandle, &Endpoint),
     report: Result<Arc<TurnReport>, RuntimeError>,
     seen: Seen,
@@ -138,40 +138,39 @@ fn conclude(
         provider: endpoint.provider,
         base_url: endpoint.base_url.as_str(),
     };
-    let report = report.map_err(|error| give_up(common, &about, error.into()))?;
+    let report = report.map_err(|error| end_without_turn(common, &about, error.into()))?;
     let about = about.answered_by(report.stand_in.as_ref());
-    match manner {
-        Manner::Json => {
+    match form {
+        ReplyForm::Json => {
             let line = json_events::result(&report, &about, &snapshot.messages).to_string();
             if !term::print_line(&line) {
                 term::note_lost_answer();
             }
         }
-        Manner::Human => {
+        ReplyForm::Human => {
             complain(&report, &seen, &snapshot.provider);
             term::complain(&format!("\nContinue with:  hermes --resume {}", snapshot.session));
         }
-        Manner::Quiet | Manner::Bare => {
+        ReplyForm::Quiet | ReplyForm::Bare => {
             print_answer(&report);
             complain(&report, &seen, &snapshot.provider);
-            if manner == Manner::Quiet {
+            if form == ReplyForm::Quiet {
                 term::complain(&format!("\nsession_id: {}", snapshot.session));
             }
         }
     }
-    // Last, so that a report that cannot be written costs nobody the answer.
+    // Last, so that a failure to write the report does not lose the reply.
     usage_file::write(common, Some(&report), &about, None)?;
     Ok(exit::of_turn(&report))
 }
 
-/// The answer alone. Control characters are escaped, also for programs; those that want every byte
-/// have `--json`.
+/// Prints the reply alone. Control characters are escaped, also for programs; `--json` keeps every byte.
 pub(crate) fn print_answer(report: &TurnReport) {
     let Some(text) = &report.final_response else { return };
     let text = text.strip_suffix('\n').unwrap_or(text);
     let is_printed = match std::io::stdout().is_terminal() {
         true => term::print_line(&term::printable(text)),
-        // Nothing in an answer is a style of ours, and line ends stay as they are.
+        // A reply contains no styles of ours, and line ends stay as they are.
         false => term::print_line(&term::escaped(text, false)),
     };
     if !is_printed {
@@ -179,8 +178,8 @@ pub(crate) fn print_answer(report: &TurnReport) {
     }
 }
 
-/// The end of a run in which no turn could be held; programs get their last line all the same.
-pub(crate) fn give_up(common: &Common, about: &About<'_>, failure: Failure) -> Failure {
+/// Ends a run without a turn; programs still get the result event and the report.
+pub(crate) fn end_without_turn(common: &Common, about: &About<'_>, failure: Failure) -> Failure {
     if common.json {
         print::json(&json_events::no_result(about, &failure.line));
     }
@@ -194,11 +193,11 @@ fn complain(report: &TurnReport, seen: &Seen, provider: &str) {
     if let Some(error) = &report.error {
         print::notice(&explain(report, error, provider));
     } else if report.interrupted {
-        print::notice("stopped; everything so far is saved");
+        print::notice("interrupted; everything so far is saved");
     }
-    if seen.nobody_to_ask {
+    if seen.no_approver {
         print::notice(
-            "a command was not run because nobody could be asked; use --yolo, or \
+            "command denied: no one is available to approve it; use --yolo, or \
              `hermes config set approvals.mode off`",
         );
     }

@@ -1,4 +1,4 @@
-//! Where the prompt of a single question comes from.
+//! The prompt of a one-shot, from flags or standard input.
 
 use crate::commands::chat::ChatArgs;
 use crate::exit::{Exit, Failure};
@@ -9,31 +9,30 @@ use std::io::Read;
 /// The largest prompt that is read from standard input.
 const MOST: u64 = 10 * 1024 * 1024;
 
-/// A single question and how its answer is shown.
+/// The prompt of a one-shot, and the form of its reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) text: String,
     pub(crate) images: Vec<Image>,
-    pub(crate) manner: Manner,
-    /// A person wrote it for Hermes: what it refers to (`@file:…`) goes along. In what a program passes on,
-    /// such words are somebody else's.
+    pub(crate) form: ReplyForm,
+    /// The user typed it: `@file:…` references are expanded. Text that a program passes on is not trusted that far.
     pub(crate) is_typed: bool,
 }
 
-/// How an answer is shown.
+/// The form of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
-    /// For people: streamed, with tool lines.
+pub(crate) enum ReplyForm {
+    /// Streamed, with tool lines.
     Human,
-    /// The final text alone, the session's id on standard error (`-Q`).
+    /// The reply alone, with the session's id on standard error (`-Q`).
     Quiet,
-    /// The final text and nothing else (`-z`).
+    /// The reply and nothing else (`-z`).
     Bare,
     /// One JSON object per line.
     Json,
 }
 
-/// The question to answer, or `None` for a conversation.
+/// The prompt of a one-shot, or `None` for a chat.
 pub(crate) fn wanted(
     args: &ChatArgs,
     common: &Common,
@@ -41,15 +40,15 @@ pub(crate) fn wanted(
 ) -> Result<Option<Prompt>, Failure> {
     let given = match (&common.conversation.oneshot, &args.query) {
         (Some(_), Some(_)) => return Err(Failure::usage("-z and -q cannot be used together")),
-        (Some(text), None) => Some((text, Manner::Bare)),
-        (None, Some(text)) if args.quiet => Some((text, Manner::Quiet)),
-        (None, Some(text)) => Some((text, Manner::Human)),
+        (Some(text), None) => Some((text, ReplyForm::Bare)),
+        (None, Some(text)) if args.quiet => Some((text, ReplyForm::Quiet)),
+        (None, Some(text)) => Some((text, ReplyForm::Human)),
         (None, None) => None,
     };
-    let manner = |manner| if common.json { Manner::Json } else { manner };
-    let (text, manner) = match given {
-        Some((text, how)) if text == "-" => (standard_input()?, manner(how)),
-        Some((text, how)) => (text.clone(), manner(how)),
+    let form = |form| if common.json { ReplyForm::Json } else { form };
+    let (text, form) = match given {
+        Some((text, how)) if text == "-" => (standard_input()?, form(how)),
+        Some((text, how)) => (text.clone(), form(how)),
         None if stdin_is_terminal && common.json => {
             return Err(Failure::usage("--json needs a prompt: -z PROMPT, -q PROMPT or standard input"));
         }
@@ -57,15 +56,15 @@ pub(crate) fn wanted(
             return Err(Failure::usage("--image needs a prompt: -z PROMPT, -q PROMPT or standard input"));
         }
         None if stdin_is_terminal => return Ok(None),
-        None => (standard_input()?, manner(if args.quiet { Manner::Quiet } else { Manner::Human })),
+        None => (standard_input()?, form(if args.quiet { ReplyForm::Quiet } else { ReplyForm::Human })),
     };
     if text.trim().is_empty() {
         return Err(Failure::usage("the prompt is empty"));
     }
     let images: Result<_, _> = common.conversation.image.iter().map(|path| Image::read(path)).collect();
     let images = images.map_err(|error| Failure::usage(error.to_string()))?;
-    let is_typed = manner == Manner::Human && args.query.as_deref().is_some_and(|query| query != "-");
-    Ok(Some(Prompt { text, images, manner, is_typed }))
+    let is_typed = form == ReplyForm::Human && args.query.as_deref().is_some_and(|query| query != "-");
+    Ok(Some(Prompt { text, images, form, is_typed }))
 }
 
 fn standard_input() -> Result<String, Failure> {
@@ -76,7 +75,7 @@ fn standard_input() -> Result<String, Failure> {
         return Err(Failure::usage("the prompt on standard input is larger than 10 MB"));
     }
     let text = String::from_utf8_lossy(&bytes);
-    // `echo question | hermes` does not mean the newline.
+    // The newline of `echo prompt | hermes` is not part of the prompt.
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
@@ -95,17 +94,17 @@ mod tests {
     }
 
     #[test]
-    fn the_prompt_and_its_manner_follow_the_flags() {
+    fn flags_choose_the_prompt_and_its_form() {
         for (line, want) in [
             ("hermes", None),
             ("hermes chat", None),
-            ("hermes -z hi", Some(Manner::Bare)),
-            ("hermes chat -q hi", Some(Manner::Human)),
-            ("hermes chat -q hi -Q", Some(Manner::Quiet)),
-            ("hermes --json -z hi", Some(Manner::Json)),
-            ("hermes --yolo chat -q hi --provider custom --resume latest", Some(Manner::Human)),
+            ("hermes -z hi", Some(ReplyForm::Bare)),
+            ("hermes chat -q hi", Some(ReplyForm::Human)),
+            ("hermes chat -q hi -Q", Some(ReplyForm::Quiet)),
+            ("hermes --json -z hi", Some(ReplyForm::Json)),
+            ("hermes --yolo chat -q hi --provider custom --resume latest", Some(ReplyForm::Human)),
         ] {
-            let got = read(line).unwrap().map(|prompt| prompt.manner);
+            let got = read(line).unwrap().map(|prompt| prompt.form);
             assert_eq!(got, want, "{line}");
         }
         assert!(read("hermes -z a chat -q b").is_err());

@@ -1,23 +1,21 @@
-//! Moments as people type them.
+//! Parses times of the command line.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-/// A moment in seconds since 1970: `2026-11-15`, `2026-11-15 09:30` (both local), an RFC 3339
-/// time, or `30m`, `12h`, `7d`, `2w` ago.
+/// A time in seconds since the epoch: `2026-11-15`, `2026-11-15 09:30` (both local), RFC 3339, or `30m`, `12h`,
+/// `7d`, `2w` ago.
 pub(crate) fn moment(text: &str, now: &Zoned) -> Result<f64, String> {
     let text = text.trim();
     let parsed = ago(text, now).or_else(|| exact(text, now.time_zone()));
     let seconds = |time: Timestamp| time.as_microsecond() as f64 / 1e6;
     parsed.map(seconds).ok_or_else(|| {
-        format!(
-            "`{text}` is no time; write 2026-11-15, \"2026-11-15 09:30\", or 30m, 12h, 7d, 2w for so long ago"
-        )
+        format!("invalid time `{text}`: use 2026-11-15, \"2026-11-15 09:30\", or 30m, 12h, 7d, 2w ago")
     })
 }
 
-/// This moment, in seconds since 1970.
+/// The current time in seconds since the epoch.
 pub(crate) fn now() -> f64 {
     hermes_runtime::clock::timestamp().as_microsecond() as f64 / 1e6
 }
@@ -48,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_as_people_write_them() {
+    fn times_are_parsed() {
         let now: Zoned = "2026-11-15T12:00:00+01:00[+01:00]".parse().unwrap();
         for (text, want) in [
             ("2026-11-15", Some(1_794_697_200.0)),

@@ -5,7 +5,7 @@ use crate::flags::Common;
 use crate::json_events::{self, About};
 use hermes_runtime::TurnReport;
 
-/// Writes the report, if one was asked for. `failure` is said when no turn was held.
+/// Writes the report, if the flag is given. `failure` is the error of a run without a turn.
 pub(crate) fn write(
     common: &Common,
     report: Option<&TurnReport>,

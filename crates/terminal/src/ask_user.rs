@@ -1,15 +1,16 @@
-//! Asks the person at the terminal: before a command is run, and when the model has a question.
+//! Asks the user at the terminal for approval of a command, and for the answer to a question of the model.
 
 use crate::choices::{Meant, meant};
 use crate::editor::{Editor, Remember, Typed};
 use crate::keyboard::{Keyboard, Prompt};
+use crate::print::is_yes;
 use hermes_conversation::BoxFuture;
 use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
 use rustix::termios::{QueueSelector, tcflush};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Waits for a yes, or for an answer. What is asked is shown by the screen, in order with everything else.
+/// Reads the answers to approvals and questions. The screen shows the question itself, in order with other output.
 pub(crate) struct TerminalAsk {
     pub(crate) editor: Editor,
     pub(crate) keyboard: Keyboard,
@@ -21,7 +22,7 @@ impl AskUser for TerminalAsk {
         Box::pin(async move {
             self.question_shown.notified().await;
             self.keyboard.take().await;
-            // Whatever was typed before the question was seen is no answer to it.
+            // Input from before the question was shown does not answer it.
             let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
             let answer = self.editor.read("  Run it? [y/N] ", Remember::No).await;
             self.keyboard.give_back();
@@ -35,7 +36,7 @@ impl AskUser for TerminalAsk {
 
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
         Box::pin(async move {
-            // Where no line is typed while a turn runs, the screen shows no such question.
+            // Without a keyboard during the turn, the screen does not show the question either.
             if !self.keyboard.is_heard() {
                 return Clarified::Nobody;
             }
@@ -58,8 +59,4 @@ impl TerminalAsk {
         keyboard.give_back().await;
         Some(answer)
     }
-}
-
-fn is_yes(answer: &str) -> bool {
-    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -1,8 +1,8 @@
-//! `hermes sessions browse`: a list of sessions to search in and to go on with.
+//! The session picker: a list of sessions with search as you type, on the whole screen.
 //!
-//! What is shown and what a key does is decided in `state`; here the terminal, the keyboard and
-//! the store are brought together. The store is asked in the background, one question of a kind
-//! at a time, so that no key ever waits for it.
+//! `state` decides what is shown and what a key does; this module connects it with the terminal, the
+//! keyboard and the store. Queries run in the background, one of a kind at a time, so that no key waits
+//! for the store.
 
 mod draw;
 mod excerpt;
@@ -21,11 +21,11 @@ use hermes_conversation::SessionId;
 use hermes_store::{ListFilter, SessionDb, SessionSummary, StoreError};
 use paint::Frame;
 use queries::Queries;
-use state::{Entry, Event, Picker, Step};
+use state::{Action, Entry, Event, Picker};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long an escape byte may be the beginning of a longer key.
+/// The time in which an escape byte may turn out to be the start of a longer key.
 const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 
 /// The end of browsing.
@@ -63,7 +63,7 @@ pub async fn choose(store: &SessionDb, filter: ListFilter) -> Result<Chosen, Bro
     }
     let mut resized = signal(SignalKind::window_change())?;
     let mut stopped = std::pin::pin!(signals::stop_asked());
-    // In this order: the keyboard is left alone before the terminal is as it was.
+    // In this order: on drop, the keyboard thread ends before the terminal is restored.
     let screen = Fullscreen::enter()?;
     let mut keyboard = Keyboard::start()?;
     let mut keys = Keys::default();
@@ -95,10 +95,10 @@ pub async fn choose(store: &SessionDb, filter: ListFilter) -> Result<Chosen, Bro
         };
         for event in events {
             match picker.apply(event) {
-                Step::Stay => {}
-                Step::Resume(id) => return Ok(Chosen::Session(id)),
-                Step::Leave => return Ok(Chosen::Left),
-                Step::Interrupt => return Ok(Chosen::Interrupted),
+                Action::Stay => {}
+                Action::Resume(id) => return Ok(Chosen::Session(id)),
+                Action::Leave => return Ok(Chosen::Left),
+                Action::Interrupt => return Ok(Chosen::Interrupted),
             }
         }
     }
@@ -118,7 +118,7 @@ fn entry(summary: SessionSummary, now: f64) -> Entry {
     }
 }
 
-/// A time as a distance; far away, as a day.
+/// A time relative to now; beyond a month, the date.
 fn ago(now: f64, then: f64) -> String {
     let minutes = ((now - then) / 60.0) as i64;
     match minutes {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_distances() {
+    fn times_are_relative_to_now() {
         let now = 1_800_000_000.0;
         for (before, want) in [
             (-30.0, "now"),

@@ -1,4 +1,4 @@
-//! A conversation in this terminal, line by line.
+//! The chat: a conversation in this terminal, line by line.
 
 mod busy_input;
 mod command_replies;
@@ -25,7 +25,7 @@ use std::time::Instant;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Whether the conversation goes on.
+/// The next step of the chat.
 enum Flow {
     Stay,
     Leave,
@@ -43,19 +43,19 @@ struct Chat {
     has_late_turn: bool,
     editor: Editor,
     ask: Arc<dyn AskUser>,
-    /// Rung by the screen when a question to the person is on it.
+    /// Notified by the screen when a question to the user is on it.
     question_shown: Arc<Notify>,
     keyboard: Keyboard,
-    /// Typed during a turn and not entered.
+    /// Input that was typed during a turn and not entered.
     draft: String,
-    /// What Enter does while a turn runs.
+    /// The mode of lines that are entered while a turn runs.
     busy_mode: MailMode,
     style: Style,
     shows_reasoning: bool,
-    /// The status line is wanted.
+    /// Set if the user wants the status line.
     shows_status: bool,
-    /// A turn has ended since it was last shown.
-    has_spoken: bool,
+    /// Set if a turn ended since the status line was last shown.
+    has_new_turn: bool,
     opened: Instant,
 }
 
@@ -84,20 +84,20 @@ pub async fn run(runtime: &Runtime, terminal: Terminal, session: Session) -> Res
         style: Style::for_stream(&stdout()),
         shows_reasoning,
         shows_status: true,
-        has_spoken: false,
+        has_new_turn: false,
         opened: Instant::now(),
     };
-    chat.greet(opened).await;
-    let talked = chat.talk().await;
+    chat.print_header(opened).await;
+    let ended = chat.converse().await;
     key_reader::restore();
-    talked?;
-    chat.farewell().await;
+    ended?;
+    chat.print_resume_hint().await;
     chat.session.close(Parting::Left).await;
     Ok(())
 }
 
 impl Chat {
-    async fn greet(&mut self, opened: Opened) {
+    async fn print_header(&mut self, opened: Opened) {
         let Style { bold, dim, off, .. } = self.style;
         term::print_line(&format!(
             "{bold}Hermes{off} {dim}{} at {}  ·  /help, Ctrl-D leaves{off}",
@@ -109,12 +109,12 @@ impl Chat {
             term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
         }
         if opened.is_resumed {
-            self.recall().await;
+            self.print_last_messages().await;
         }
     }
 
-    /// Shows the end of a continued conversation.
-    async fn recall(&self) {
+    /// Shows the last messages of a resumed session.
+    async fn print_last_messages(&self) {
         let Style { dim, off, .. } = self.style;
         let snapshot = self.session.subscribe().0;
         let spoken = |message: &&Arc<Message>| match message.as_ref() {
@@ -124,9 +124,9 @@ impl Chat {
         };
         let title = snapshot.title.map(|title| format!(" “{}”", term::printable(&title))).unwrap_or_default();
         term::print_line(&format!(
-            "{dim}  Continuing {}{title}, {}{off}",
+            "{dim}  Resuming {}{title}, {}{off}",
             snapshot.session,
-            counted(snapshot.messages.len() as u64, "message")
+            counted(snapshot.messages.len(), "message")
         ));
         let last: Vec<_> = snapshot.messages.iter().rev().filter(spoken).take(4).collect();
         let unfinished = self.unfinished_reply(&snapshot.session).await;
@@ -148,9 +148,9 @@ impl Chat {
         (newest.id == closed_by && !text.trim().is_empty()).then_some(text)
     }
 
-    async fn talk(&mut self) -> Result<(), RuntimeError> {
+    async fn converse(&mut self) -> Result<(), RuntimeError> {
         let mut warned = false;
-        if let Flow::Leave = self.say_queued().await {
+        if let Flow::Leave = self.submit_queued().await {
             return Ok(());
         }
         loop {
@@ -158,7 +158,7 @@ impl Chat {
             // Part of the prompt: a user who reads it can press the key at once.
             let prompt = if warned { "  (Ctrl-C again, or Ctrl-D, leaves)\n\n❯ " } else { "\n❯ " };
             let typed = tokio::select! {
-                typed = self.editor.go_on(prompt, std::mem::take(&mut self.draft), Remember::Yes) => typed,
+                typed = self.editor.read_from(prompt, std::mem::take(&mut self.draft), Remember::Yes) => typed,
                 () = signals::leave_asked() => return Ok(()),
             };
             match typed {
@@ -181,7 +181,7 @@ impl Chat {
             self.note(&notice);
         }
         if !commands::is_for_command(line) {
-            return Ok(self.say(line).await);
+            return Ok(self.submit(line).await);
         }
         if let Some(progress) = commands::progress(line) {
             self.note(progress);
@@ -217,7 +217,7 @@ impl Chat {
     async fn act(&mut self, effect: Effect) -> Result<Flow, RuntimeError> {
         match effect {
             Effect::Quit => return Ok(Flow::Leave),
-            Effect::Submit(text) | Effect::Queue { text, .. } => return Ok(self.say(&text).await),
+            Effect::Submit(text) | Effect::Queue { text, .. } => return Ok(self.submit(&text).await),
             Effect::Interrupt => self.session.interrupt(),
             Effect::ShowBusyMode => self.note(&mode_text(self.busy_mode)),
             Effect::SetBusyMode(mode) => {
@@ -226,12 +226,12 @@ impl Chat {
             }
             Effect::ToggleStatusBar => {
                 self.shows_status = !self.shows_status;
-                self.note(if self.shows_status { "the status line is shown" } else { "no status line" });
+                self.note(if self.shows_status { "status line on" } else { "status line off" });
             }
             Effect::NewSession { title } => self.start_new(title).await,
             Effect::Resume(id) => {
                 if self.resume(&id).await {
-                    return Ok(self.say_queued().await);
+                    return Ok(self.submit_queued().await);
                 }
             }
         }
@@ -247,20 +247,20 @@ impl Chat {
                 {
                     self.complain(&error.explained());
                 }
-                self.note("a new session");
+                self.note("started a new session");
             }
             Err(error) => self.complain(&error.explained()),
         }
     }
 
-    /// Continues another session; returns whether it did.
+    /// Resumes another session; returns `false` if that failed.
     async fn resume(&mut self, id: &SessionId) -> bool {
         match terminal::resume(&self.runtime, id.as_str(), &opening(&self.runtime), self.ask.clone(), true)
             .await
         {
             Ok(session) => {
                 self.replace(session, Parting::ResumedOther).await;
-                self.recall().await;
+                self.print_last_messages().await;
                 true
             }
             Err(error) => {
@@ -282,9 +282,9 @@ impl Chat {
         }
     }
 
-    /// Shows the status line, once after each answer.
+    /// Shows the status line, once after each turn.
     async fn show_status(&mut self) -> Result<(), RuntimeError> {
-        if std::mem::take(&mut self.has_spoken) && self.shows_status {
+        if std::mem::take(&mut self.has_new_turn) && self.shows_status {
             let (status, open) =
                 (self.session.inspect(|session| session.status()).await?, self.opened.elapsed());
             let width = term::columns(&stdout());
@@ -293,7 +293,7 @@ impl Chat {
         Ok(())
     }
 
-    async fn farewell(&self) {
+    async fn print_resume_hint(&self) {
         if self.session.inspect(|session| session.is_stored()).await.unwrap_or(false) {
             let Style { dim, off, .. } = self.style;
             term::print_line(&format!("\n{dim}Continue with:  hermes --resume {}{off}", self.session.id()));
@@ -311,12 +311,12 @@ impl Chat {
     }
 }
 
-/// The opening of sessions in a conversation: they get titles and are reviewed.
+/// The opening of a chat's sessions: they get titles, and memory is reviewed in the background.
 pub fn opening(runtime: &Runtime) -> Opening {
     Opening { works_in_background: true, ..runtime.default_opening() }
 }
 
-/// Observes a session without losing an event: everything is shown.
+/// Observes a session without dropping events: all of them are shown.
 fn observe(session: &SessionHandle) -> Observer {
     let (_, observer) = session.subscribe();
     observer.keep_all();

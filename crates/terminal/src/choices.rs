@@ -1,17 +1,17 @@
-//! The numbered answers to a question of the model: how they are shown, and what an entered line means.
+//! The numbered choices of a model's question, and the meaning of an entered line.
 
 use crate::term::printable;
 
-/// What a person means with a line.
+/// The meaning of an entered line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Meant {
     Answer(String),
-    /// None of the choices; their own words come next.
+    /// None of the choices; the user's own answer follows.
     Other,
 }
 
-/// Reads a line. The number of a choice means the choice, the number after the last one means another
-/// answer, and everything else is an answer itself.
+/// Interprets a line. The number of a choice is that choice, the number after the last one announces another
+/// answer, and any other text is the answer itself.
 pub(crate) fn meant(line: &str, choices: &[String]) -> Meant {
     let line = line.trim();
     match number(line).filter(|_| !choices.is_empty()) {
@@ -30,7 +30,7 @@ fn number(line: &str) -> Option<usize> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-/// One text for each choice, and one for any other answer; none where there is nothing to choose from.
+/// One text for each choice, and one for any other answer; none without choices.
 pub(crate) fn numbered(choices: &[String]) -> Vec<String> {
     if choices.is_empty() {
         return Vec::new();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_a_choice_and_anything_else_an_answer() {
+    fn numbers_are_choices_and_other_text_is_the_answer() {
         let answer = |text: &str| Meant::Answer(text.to_owned());
         let two = &["red", "blue"][..];
         for (line, choices, want) in [
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_numbered_as_they_are_read() {
+    fn choices_are_numbered() {
         assert_eq!(numbered(&[]), Vec::<String>::new());
         let choices = listed(&["red", "\x1b[31mblue"]);
         let shown = numbered(&choices);

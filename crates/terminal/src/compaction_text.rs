@@ -1,7 +1,8 @@
-//! A compaction and the size of a conversation, as people read them.
+//! Compactions and context usage as text.
 
 use crate::status_line::short;
 use crate::term::{Style, one_line, printable};
+use crate::text::counted;
 use hermes_conversation::{CompactionReport, SummaryBy, TokenCount};
 use hermes_runtime::ContextMeter;
 
@@ -17,13 +18,13 @@ pub(crate) fn compaction_line(report: &CompactionReport) -> String {
         SummaryBy::Model(model) => format!("by {} in {:.1} s", printable(model), report.seconds),
         SummaryBy::Excerpts => "by excerpts".to_owned(),
         SummaryBy::Fallback { why } => {
-            format!("by excerpts, as no summary was written ({})", one_line(why, 120))
+            format!("by excerpts, because the summary failed ({})", one_line(why, 120))
         }
     };
     format!("{sizes}, {by}")
 }
 
-/// A number of tokens, with a sign where it is a guess.
+/// A number of tokens; estimates have a `~`.
 pub fn tokens(count: TokenCount) -> String {
     match count {
         TokenCount::Measured(tokens) => short(tokens),
@@ -31,7 +32,7 @@ pub fn tokens(count: TokenCount) -> String {
     }
 }
 
-/// How full the window is, and with what.
+/// The usage of the context window, part by part.
 pub fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
     const CELLS: u64 = 40;
     let Style { bold, dim, off, .. } = style;
@@ -66,13 +67,12 @@ pub fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
     ];
     lines.push(match meter.threshold {
         Some(threshold) => format!(
-            "{dim}summed up from {} tokens on (engine: {}); so far {} time{}{off}",
+            "{dim}compaction at {} tokens (engine: {}); {} so far{off}",
             short(threshold),
             printable(&meter.engine),
-            meter.compactions,
-            if meter.compactions == 1 { "" } else { "s" }
+            counted(meter.compactions, "compaction")
         ),
-        None => format!("{dim}nothing is summed up by itself (compression.enabled){off}"),
+        None => format!("{dim}automatic compaction is off (compression.enabled){off}"),
     });
     lines
 }
@@ -84,7 +84,7 @@ mod tests {
     use hermes_runtime::Weighed;
 
     #[test]
-    fn one_line_says_what_happened() {
+    fn compaction_is_described_in_one_line() {
         let report = |by| CompactionReport {
             engine: "compressor".into(),
             trigger: Trigger::Loop,
@@ -102,7 +102,7 @@ mod tests {
             (SummaryBy::Excerpts, "~31K tokens, by excerpts"),
             (
                 SummaryBy::Fallback { why: "HTTP\n500".into() },
-                "by excerpts, as no summary was written (HTTP 500)",
+                "by excerpts, because the summary failed (HTTP 500)",
             ),
         ] {
             let line = compaction_line(&report(by));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_meter_shows_what_is_used_and_where_it_ends() {
+    fn meter_shows_usage_and_threshold() {
         let meter = |whole, threshold| ContextMeter {
             model: "m".into(),
             engine: "compressor".into(),
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(lines[0], "m  50K of 100K tokens, 50%");
         assert_eq!(lines[1], format!("[{}{}┊{}]", "█".repeat(20), "░".repeat(10), "░".repeat(9)));
         assert_eq!(lines[2], "system prompt ~900, tools ~2K, 31 messages ~47K");
-        assert!(lines[3].contains("from 75K tokens on (engine: compressor); so far 1 time"), "{}", lines[3]);
+        assert_eq!(lines[3], "compaction at 75K tokens (engine: compressor); 1 compaction so far");
         let lines = meter_lines(&meter(TokenCount::Estimated(500_000), None), Style::PLAIN);
         assert_eq!(lines[1], format!("[{}]", "█".repeat(40)));
         assert!(lines[3].contains("compression.enabled"), "{}", lines[3]);

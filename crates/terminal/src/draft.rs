@@ -1,8 +1,8 @@
-//! The line a person types while a turn runs: keys in, lines out.
+//! The line that is typed while a turn runs: keys in, lines out.
 
 use crate::keys::Key;
 
-/// What has been typed and not yet entered.
+/// Input that has not been entered yet.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Draft(String);
 
@@ -19,7 +19,7 @@ impl Draft {
         self.0
     }
 
-    /// Takes a key; Enter gives the line, unless it is blank.
+    /// Takes a key; Enter returns the line, unless it is blank.
     pub(crate) fn press(&mut self, key: Key) -> Option<String> {
         match key {
             Key::Text(text) | Key::Paste(text) => self.0.push_str(&text),

@@ -1,7 +1,7 @@
-//! The line editor, on a thread of its own, because it blocks while a person thinks.
+//! The line editor, on a thread of its own, because it blocks until a line is entered.
 //!
 //! The thread is the only one that reads the terminal: lines at a prompt, or single keys while a turn
-//! runs. What is asked of it is done in order, so the two never read at the same time.
+//! runs. It serves requests in order, so the two never read at the same time.
 
 use crate::completer::SlashCommands;
 use crate::key_reader;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use tokio::sync::oneshot;
 
-/// What a person did at a prompt.
+/// The input at a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     Line(String),
@@ -23,14 +23,14 @@ pub(crate) enum Typed {
     End,
 }
 
-/// Whether a line is worth remembering.
+/// The choice whether a line enters the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remember {
     Yes,
     No,
 }
 
-/// Is told what the line is after each key, and the line itself when it is entered.
+/// A callback with the line after each key, and with the entered line.
 pub(crate) type Heard = Box<dyn FnMut(&str, Option<String>) + Send>;
 
 enum Request {
@@ -53,14 +53,14 @@ enum Request {
 #[derive(Clone)]
 pub(crate) struct Editor(mpsc::Sender<Request>);
 
-/// Keys are being listened to until this is stopped or dropped.
+/// Reads keys until it is stopped or dropped.
 pub(crate) struct Listening {
     stop: UnixStream,
     left: oneshot::Receiver<String>,
 }
 
 impl Listening {
-    /// Stops, and gives what was typed and not entered.
+    /// Stops, and returns the input that was not entered.
     pub(crate) async fn stop(self) -> String {
         drop(self.stop);
         self.left.await.unwrap_or_default()
@@ -77,11 +77,11 @@ impl Editor {
 
     /// Waits for a line.
     pub(crate) async fn read(&self, prompt: &str, remember: Remember) -> Typed {
-        self.go_on(prompt, String::new(), remember).await
+        self.read_from(prompt, String::new(), remember).await
     }
 
-    /// Waits for a line that begins with what was typed before.
-    pub(crate) async fn go_on(&self, prompt: &str, begun: String, remember: Remember) -> Typed {
+    /// Waits for a line that begins with `begun`.
+    pub(crate) async fn read_from(&self, prompt: &str, begun: String, remember: Remember) -> Typed {
         let (answer, line) = oneshot::channel();
         let request = Request::Read { prompt: prompt.to_owned(), begun, remember, answer };
         match self.0.send(request) {
@@ -90,7 +90,7 @@ impl Editor {
         }
     }
 
-    /// Listens to single keys, going on with `draft`. `None` when the terminal cannot be listened to.
+    /// Reads single keys, starting with `draft`. `None` if the terminal cannot be read.
     pub(crate) fn listen(&self, draft: String, remember: Remember, heard: Heard) -> Option<Listening> {
         let (stop, stopped) = UnixStream::pair().ok()?;
         let (left, typed) = oneshot::channel();
@@ -121,8 +121,8 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
                 let _ = answer.send(Typed::Line(unclaimed.take().unwrap_or_default()));
             }
             Request::Read { prompt, begun, remember, answer } => {
-                // A line typed at a question that was withdrawn meanwhile is not lost: it was meant for
-                // the conversation.
+                // A line entered at a question that was withdrawn meanwhile is kept as input of the
+                // conversation.
                 if let Err(Typed::Line(line)) = answer.send(lines.read(&prompt, &begun, remember)) {
                     unclaimed = Some(line).filter(|line| !line.trim().is_empty());
                 }
@@ -134,7 +134,7 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
                     }
                     heard(draft.as_str(), line);
                 });
-                // Whoever stopped by leaving does not want it back.
+                // Fails if the reader was dropped instead of stopped.
                 let _ = left.send(draft);
             }
         }

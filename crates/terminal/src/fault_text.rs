@@ -16,7 +16,7 @@ pub fn explain(report: &TurnReport, error: &str, provider: &str) -> String {
         }
         Some(Auth) => "check the key with `hermes doctor`",
         Some(ModelNotFound) => listing.as_str(),
-        Some(Budget) => "`hermes budget` shows what was spent",
+        Some(Budget) => "`hermes budget` shows the spending",
         Some(Billing) => "the account needs credit, or choose another provider",
         Some(
             RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown,
@@ -25,9 +25,9 @@ pub fn explain(report: &TurnReport, error: &str, provider: &str) -> String {
             "the server's certificate is not trusted here; check the address, the clock and the CA certificates"
         }
         Some(ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta) => {
-            "the conversation is too long for this model; start a new one"
+            "the conversation is too long for this model; start a new session"
         }
-        Some(ContentPolicy) => "the provider refused; rephrase the request",
+        Some(ContentPolicy) => "the provider rejected the content; rephrase the prompt",
         Some(ProviderPolicy) => {
             "the provider's account settings allow no endpoint for this model; change them, or the model"
         }
@@ -35,15 +35,15 @@ pub fn explain(report: &TurnReport, error: &str, provider: &str) -> String {
         Some(
             StreamingUnsupported | ThinkingSignature | EncryptedContent | ToolImages | SchemaKeywords
             | Format,
-        ) => "the provider refused the request as it is; try another model",
+        ) => "the provider rejected the request; try another model",
         None if report.store_failed => {
             return format!("{}; see `hermes doctor`", term::printable(error));
         }
         None => return term::printable(error).into_owned(),
     };
-    // Of several models that failed, the advice is about the last one.
+    // If several models failed, the advice is about the last one.
     let error = match &report.stand_in {
-        Some(last) => format!("no model answered; {}/{} said: {error}", last.provider, last.model),
+        Some(last) => format!("no model answered; {}/{}: {error}", last.provider, last.model),
         None => error.to_owned(),
     };
     format!("{}; your message is saved; {next}", term::printable(&error))

@@ -1,4 +1,4 @@
-//! What was typed before, in the file that the Python release uses too.
+//! The history of entered lines, in the file and format of the Python release.
 //!
 //! An entry is a comment line with the time, then the text with a `+` before every line.
 
@@ -31,7 +31,7 @@ fn parse(text: &str) -> Vec<String> {
     entries
 }
 
-/// Adds one entry. Failing to remember is not worth an error message.
+/// Adds one entry; a failure is ignored.
 pub(crate) fn append(path: &Path, entry: &str) {
     let now = hermes_runtime::clock::zoned().strftime("%Y-%m-%d %H:%M:%S%.6f").to_string();
     let lines: String = entry.lines().map(|line| format!("+{line}\n")).collect();
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_survive_and_may_have_many_lines() {
+    fn entries_with_several_lines_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".hermes_history");
         assert_eq!(load(&path), Vec::<String>::new());
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_python_format_is_read() {
+    fn python_format_is_read() {
         assert_eq!(parse("\n# 2026-01-01 00:00:00\n+a\n+b\n\n# x\n+c\n"), ["a\nb", "c"]);
     }
 }

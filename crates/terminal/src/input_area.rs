@@ -1,23 +1,23 @@
-//! What a person is typing, and what was just taken from them, kept below what is streamed.
+//! The typed line and pinned notices below the streamed text.
 //!
-//! It is taken away before anything is printed and put back after it, so it is never torn apart. What
-//! is streamed may stop in the middle of a line; the cursor then goes back to exactly that place.
+//! The rows are erased before anything is printed and drawn again after it. Streamed text may stop in the middle
+//! of a line; the cursor then returns to exactly that place.
 
 use crate::keyboard::Prompt;
 use crate::term;
 use unicode_width::UnicodeWidthChar;
 
-/// Where the cursor of the stream is, and what is shown below it.
+/// The place of the stream's cursor, and the rows below it.
 #[derive(Debug, Default)]
 pub(crate) struct InputArea {
-    /// The column after what was printed last.
+    /// The column after the last printed character.
     column: usize,
-    /// How many rows are shown below it.
+    /// The number of rows below it.
     rows: usize,
 }
 
 impl InputArea {
-    /// What takes the rows away and brings the cursor back to the end of the stream.
+    /// The bytes that erase the rows and return the cursor to the end of the stream.
     pub(crate) fn erase(&mut self, width: usize) -> String {
         let Some(above) = std::mem::take(&mut self.rows).checked_sub(1) else {
             return String::new();
@@ -25,7 +25,7 @@ impl InputArea {
         let mut out = "\r\x1b[K\x1b[A".repeat(above);
         out.push_str("\r\x1b[K");
         if self.column >= width {
-            // A full row: the next character begins a new one, and that is where the cursor is.
+            // A full row: the cursor is where the next character begins a new one.
             self.column = 0;
         } else if self.column > 0 {
             out.push_str(&format!("\x1b[A\x1b[{}C", self.column));
@@ -33,7 +33,7 @@ impl InputArea {
         out
     }
 
-    /// Takes note of what is printed above.
+    /// Follows the cursor through printed text.
     pub(crate) fn printed(&mut self, text: &str, width: usize) {
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
@@ -52,7 +52,7 @@ impl InputArea {
         }
     }
 
-    /// What shows rows below the stream. None may be wider than the terminal.
+    /// The bytes that draw rows below the stream. None may be wider than the terminal.
     pub(crate) fn draw(&mut self, rows: &[String]) -> String {
         self.rows = rows.len();
         let below = if self.column > 0 && !rows.is_empty() { "\n" } else { "" };
@@ -60,16 +60,16 @@ impl InputArea {
     }
 }
 
-/// The row that shows what is being typed; none when that is nothing, unless it is waited for.
+/// The row of the typed line; `None` if it is empty, unless an answer is expected.
 pub(crate) fn typed_row(prompt: Prompt, draft: &str, width: usize) -> Option<String> {
-    let words = match prompt {
+    let label = match prompt {
         Prompt::Line if draft.is_empty() => return None,
         Prompt::Line => "❯ ",
         Prompt::Answer => "  Your answer: ",
-        Prompt::OwnAnswer => "  In your own words: ",
+        Prompt::OwnAnswer => "  Your own answer: ",
     };
-    let room = width.saturating_sub(words.chars().count() + 1);
-    Some(format!("{words}{}", tail(draft, room)))
+    let columns = width.saturating_sub(label.chars().count() + 1);
+    Some(format!("{label}{}", tail(draft, columns)))
 }
 
 /// The end of the text on one line: the part that is being typed.
@@ -88,7 +88,7 @@ fn tail(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    /// What a terminal of this width shows after these pieces, with the rows below each of them.
+    /// The screen of a terminal of this width after these pieces, with the rows below each of them.
     fn shown(pieces: &[&str], rows: &[String], width: usize) -> Vec<String> {
         let mut input_area = InputArea::default();
         let mut bytes = String::new();
@@ -101,7 +101,7 @@ mod tests {
         played(&bytes, width)
     }
 
-    /// A very small terminal.
+    /// A minimal terminal.
     fn played(bytes: &str, width: usize) -> Vec<String> {
         let (mut rows, mut row, mut column) = (vec![Vec::<char>::new()], 0, 0);
         let mut characters = bytes.chars().peekable();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stream_goes_on_where_it_stopped() {
+    fn stream_continues_where_it_stopped() {
         for (pieces, width, want) in [
             (&["Hel", "lo\n", "you"][..], 20, vec!["Hello", "you", "❯ hm"]),
             (&["0123456789", "abc"], 10, vec!["0123456789", "abc", "❯ hm"]),
@@ -160,19 +160,19 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_waited_for_visibly() {
+    fn expected_answer_has_a_visible_prompt() {
         for (prompt, draft, want) in [
             (Prompt::Line, "", None),
             (Prompt::Answer, "", Some("  Your answer: ")),
             (Prompt::Answer, "2", Some("  Your answer: 2")),
-            (Prompt::OwnAnswer, "green", Some("  In your own words: green")),
+            (Prompt::OwnAnswer, "green", Some("  Your own answer: green")),
         ] {
             assert_eq!(typed_row(prompt, draft, 80).as_deref(), want, "{prompt:?} {draft:?}");
         }
     }
 
     #[test]
-    fn a_long_line_shows_its_end() {
+    fn long_line_shows_its_end() {
         for (text, width, want) in [
             ("short", 8, "short"),
             ("one two three", 8, "…o three"),

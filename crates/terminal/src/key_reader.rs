@@ -1,7 +1,6 @@
-//! Reads the keyboard while a turn runs, key by key, until it is told to stop.
+//! Reads the keyboard while a turn runs, key by key, until it is stopped.
 //!
-//! The terminal does not echo meanwhile: what is typed is shown by the screen, below the stream. Ctrl-C
-//! stays a signal.
+//! The terminal does not echo meanwhile: the screen shows the typed line below the stream. Ctrl-C stays a signal.
 
 use crate::draft::Draft;
 use crate::keys::Keys;
@@ -13,25 +12,25 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Pastes are marked as such, so that a line end in one does not enter it. That stays so when listening
-/// ends, because what follows is a prompt, which wants the same.
+/// Turns on bracketed paste, so that a line end in a paste does not enter it. It stays on when reading ends,
+/// because the prompt that follows needs it, too.
 const MARK_PASTES: &str = "\x1b[?2004h";
 const LEAVE_PASTES: &str = "\x1b[?2004l";
 
-/// How the terminal was, while it is not.
+/// The terminal modes to restore.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
-/// Whether pastes were ever marked here.
+/// Set once bracketed paste was turned on.
 static MARKED: AtomicBool = AtomicBool::new(false);
 
-/// Is told about every key: the draft as it is now, and the line that was entered, if one was.
+/// A callback for every key, with the draft and the line that was entered, if any.
 pub(crate) type Heard<'a> = &'a mut dyn FnMut(&Draft, Option<String>);
 
-/// Listens until the other end of `stopped` closes, and gives back what was typed and not entered.
+/// Reads keys until the other end of `stopped` closes, and returns the input that was not entered.
 pub(crate) fn listen(draft: String, stopped: &UnixStream, heard: Heard<'_>) -> String {
     let mut draft = Draft::new(draft);
     let quiet = Quiet::begin();
     heard(&draft, None);
-    // Without a terminal nobody types; what is piped in belongs to the prompt.
+    // Without a terminal there are no keys; piped input belongs to the prompt.
     let mut is_open = quiet.is_some();
     let mut keys = Keys::default();
     let keyboard = stdin();
@@ -59,7 +58,7 @@ pub(crate) fn listen(draft: String, stopped: &UnixStream, heard: Heard<'_>) -> S
     }
 }
 
-/// A terminal that echoes nothing and gives every key at once; as it was again when this is dropped.
+/// A terminal without echo and line buffering, restored on drop.
 struct Quiet;
 
 impl Quiet {
@@ -84,7 +83,7 @@ impl Drop for Quiet {
     }
 }
 
-/// Gives the terminal back on the way out of the program, which may not wait for its threads.
+/// Restores the terminal when the program exits without waiting for its threads.
 pub(crate) fn restore() {
     if MARKED.swap(false, Ordering::Relaxed) {
         term::control(LEAVE_PASTES);
@@ -92,10 +91,10 @@ pub(crate) fn restore() {
     echo_again();
 }
 
-/// Does nothing the second time.
+/// Restores the modes; a second call does nothing.
 fn echo_again() {
     if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        // A terminal that is gone needs nothing any more.
+        // A terminal that is gone needs no restoring.
         let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
     }
 }

@@ -1,6 +1,6 @@
-//! Who has the keyboard while a turn runs: the line being typed, or a question.
+//! The owner of the keyboard while a turn runs: the typed line, or a question.
 //!
-//! A question takes it and gives it back; the line that was being typed waits meanwhile.
+//! A question takes the keyboard and returns it; the typed line waits meanwhile.
 
 mod question_line;
 
@@ -8,15 +8,15 @@ use crate::editor::{Editor, Listening, Remember};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, watch};
 
-/// What stands before the typed line.
+/// The prompt before the typed line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Prompt {
-    /// It is said to the session.
+    /// A message to the session.
     #[default]
     Line,
-    /// It answers a question.
+    /// The answer to a question.
     Answer,
-    /// It answers a question, and is none of the choices.
+    /// The answer to a question that is none of the choices.
     OwnAnswer,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Prompt {
 pub(crate) struct Shown {
     pub(crate) prompt: Prompt,
     pub(crate) text: String,
-    /// How often the keyboard has been given to the line. A question hides the line of its round.
+    /// The number of times the line got the keyboard. A question hides the line of its round.
     pub(crate) round: u32,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Keyboard {
 struct State {
     turn: Option<Turn>,
     listening: Option<Listening>,
-    /// Typed and not entered.
+    /// Input that was not entered.
     draft: String,
     round: u32,
 }
@@ -51,9 +51,9 @@ struct Turn {
     shown: Arc<watch::Sender<Shown>>,
 }
 
-/// What is typed during a turn.
+/// The input during a turn.
 pub(crate) struct Typing {
-    /// Entered lines. They end when the keyboard is taken back.
+    /// Entered lines. They end with [`Keyboard::end`].
     pub(crate) lines: mpsc::UnboundedReceiver<String>,
     pub(crate) shown: watch::Receiver<Shown>,
 }
@@ -63,7 +63,7 @@ impl Keyboard {
         Self { editor, state: Arc::default() }
     }
 
-    /// Listens from now on, going on with `draft`.
+    /// Reads keys from now on, starting with `draft`.
     pub(crate) fn begin(&self, draft: String) -> Typing {
         let (into, lines) = mpsc::unbounded_channel();
         let (shown, seen) = watch::channel(Shown::default());
@@ -75,7 +75,7 @@ impl Keyboard {
         Typing { lines, shown: seen }
     }
 
-    /// Takes the keyboard back at the end of a turn, with what was typed and not entered.
+    /// Stops reading at the end of a turn and returns the input that was not entered.
     pub(crate) async fn end(&self) -> String {
         self.take().await;
         self.with(|state| {
@@ -93,7 +93,7 @@ impl Keyboard {
         }
     }
 
-    /// Gives it back to the line, if a turn is still running.
+    /// Returns the keyboard to the typed line, if a turn is still running.
     pub(crate) fn give_back(&self) {
         self.with(|state| {
             let Some(Turn { lines, shown }) = state.turn.clone() else { return };
@@ -102,7 +102,7 @@ impl Keyboard {
             let heard = move |text: &str, line: Option<String>| {
                 shown.send_replace(Shown { prompt: Prompt::Line, text: text.to_owned(), round });
                 if let Some(line) = line {
-                    // The turn's end reads them all before it lets go.
+                    // The end of the turn reads all of them.
                     let _ = lines.send(line);
                 }
             };

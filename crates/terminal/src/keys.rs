@@ -1,14 +1,14 @@
-//! What a terminal sends, as keys.
+//! Keys, decoded from the bytes of a terminal.
 //!
-//! A terminal sends the Escape key as the same byte that begins every longer key, so a lone one
-//! is only understood when nothing follows it for a moment. The waiting is the caller's.
+//! A terminal sends the Escape key as the byte that begins every longer key, so a lone one is only recognised
+//! when nothing follows for a moment. The caller waits for that.
 
-/// What a person pressed.
+/// A key press or a paste.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
     /// Characters that were typed.
     Text(String),
-    /// Characters that were pasted; line ends are `\n`, and nothing in them acts.
+    /// Pasted characters; line ends are `\n`, and none acts as a key.
     Paste(String),
     Enter,
     Escape,
@@ -33,22 +33,22 @@ pub(crate) struct Keys {
     is_paste: bool,
 }
 
-/// What the first of the pending bytes are.
+/// The meaning of the first pending bytes.
 enum Head {
     Key(Key, usize),
     PasteBegins(usize),
-    /// Nothing that means anything here.
+    /// An unknown key.
     Noise(usize),
     Unfinished,
 }
 
 const ESCAPE: u8 = 0x1b;
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
-/// No key is longer; what is, is no key.
+/// The longest sequence of a key; anything longer is dropped.
 const LONGEST: usize = 32;
 
 impl Key {
-    /// For places that know no lines: a paste is typed text with spaces for its line ends.
+    /// The key for a field with one line: a paste becomes typed text with spaces for its line ends.
     pub(crate) fn on_one_line(self) -> Self {
         match self {
             Self::Paste(text) => Self::Text(text.replace('\n', " ")),
@@ -58,7 +58,7 @@ impl Key {
 }
 
 impl Keys {
-    /// Takes bytes and gives the keys they complete.
+    /// Takes bytes and returns the keys they complete.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.pending.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -87,12 +87,12 @@ impl Keys {
         keys
     }
 
-    /// Whether the next byte may change what the last ones mean.
+    /// Returns true if the next byte may change the meaning of the last ones.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.is_paste && !self.pending.is_empty()
     }
 
-    /// Nothing followed: what began like a longer key was the Escape key.
+    /// Ends a pending sequence: nothing followed, so it was the Escape key.
     pub(crate) fn give_up(&mut self) -> Option<Key> {
         let began = self.pending.first().copied();
         self.pending.clear();
@@ -133,7 +133,7 @@ fn head(bytes: &[u8]) -> Head {
     }
 }
 
-/// What follows `ESC [`: parameters and a final letter.
+/// The rest of a sequence after `ESC [`: parameters and a final letter.
 fn sequence(rest: &[u8]) -> Head {
     let Some(end) = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
         return if rest.len() > LONGEST { Head::Noise(rest.len() + 2) } else { Head::Unfinished };
@@ -205,7 +205,7 @@ mod tests {
             (b"\xc2\x9b", vec![text("")]),
         ] {
             assert_eq!(Keys::default().feed(bytes), want, "{bytes:?}");
-            // However the bytes are cut, the keys are the same but for the pieces of text.
+            // The keys do not depend on how the bytes are cut, except for pieces of text.
             let mut keys = Keys::default();
             let cut: Vec<Key> = bytes.chunks(1).flat_map(|byte| keys.feed(byte)).collect();
             let flat = |keys: Vec<Key>| format!("{keys:?}").replace("\"), Text(\"", "");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_escape_is_a_key_only_when_nothing_follows() {
+    fn lone_escape_is_a_key_only_when_nothing_follows() {
         for (bytes, waits, want) in [
             (&b"\x1b"[..], true, Some(Key::Escape)),
             (b"\x1b[", true, Some(Key::Escape)),

@@ -34,7 +34,12 @@ pub fn confirm(question: &str) -> io::Result<bool> {
     term::print(question);
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    Ok(is_yes(&answer))
+}
+
+/// Returns true for `y` and `yes`.
+pub(crate) fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 /// A column of a [`Table`].

@@ -1,7 +1,6 @@
-//! A turn as a person sees it: streamed text, one line per tool, notices.
+//! The text of a turn on the screen: streamed text, one line per tool, notices.
 //!
-//! [`Screen`] turns events into text and holds the little state that layout needs; `page` prints what
-//! it says.
+//! [`Screen`] turns events into text and holds the little state that layout needs; `turn_printer` prints it.
 
 use crate::choices::numbered;
 use crate::compaction_text::compaction_line;
@@ -12,10 +11,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// How much of a message is shown where it is only mentioned.
+/// Columns of a message in a notice about it.
 const MAIL_WIDTH: usize = 90;
 
-/// What is being printed at the moment.
+/// The kind of text that is being streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Block {
     Nothing,
@@ -31,9 +30,9 @@ pub(crate) struct Screen {
     /// The cursor is not at the start of a line.
     open_line: bool,
     arguments: HashMap<String, String>,
-    /// Rung when a question to the person has been printed; without it none is.
+    /// Notified when a question to the user has been printed; without it none is.
     questions: Option<Arc<Notify>>,
-    /// Whether the model's own questions can be answered, too.
+    /// Set if the model's questions can be answered, too.
     is_conversation: bool,
 }
 
@@ -50,13 +49,13 @@ impl Screen {
         }
     }
 
-    /// A screen with a person before it, who can be asked.
+    /// A screen of a user who can answer approvals.
     pub(crate) fn with_questions(mut self, shown: Arc<Notify>) -> Self {
         self.questions = Some(shown);
         self
     }
 
-    /// A screen before which questions of the model are answered, while a turn runs.
+    /// A screen of a chat, in which questions of the model can be answered.
     pub(crate) fn in_conversation(mut self) -> Self {
         self.is_conversation = true;
         self
@@ -102,7 +101,7 @@ impl Screen {
             TurnEvent::Compacted(report) => self.note(&compaction_line(report)),
             TurnEvent::MailAccepted { mode, text, .. } => self.note(&accepted(*mode, text)),
             TurnEvent::MailDelivered { mode: MailMode::Steer, text, .. } => {
-                self.note(&format!("↳ told: {}", one_line(text, MAIL_WIDTH)))
+                self.note(&format!("↳ steered: {}", one_line(text, MAIL_WIDTH)))
             }
             TurnEvent::MailDelivered { text, .. } => {
                 let Style { bold, .. } = self.style;
@@ -119,12 +118,12 @@ impl Screen {
         }
     }
 
-    /// A line about a session that works for this one.
+    /// A line about a sub-agent.
     fn subagent(&self, task: usize, event: &SubagentEvent) -> Option<String> {
         let Style { dim, red, off, .. } = self.style;
         let number = task + 1;
         let line = match event {
-            SubagentEvent::Started { goal } => format!("begins: {}", one_line(goal, 60)),
+            SubagentEvent::Started { goal } => format!("started: {}", one_line(goal, 60)),
             SubagentEvent::ToolStarted { name, arguments } => {
                 let CallTitle { icon, verb, detail } = tool_line::describe(name, arguments);
                 format!("{icon} {verb} {}", one_line(&detail, 50))
@@ -136,10 +135,10 @@ impl Screen {
                 format!("{}  {:.1}s", printable(status), *millis as f64 / 1000.0)
             }
         };
-        Some(format!("{dim}  ┊   helper {number}: {line}{off}"))
+        Some(format!("{dim}  ┊   sub-agent {number}: {line}{off}"))
     }
 
-    /// Adds what an event prints, and says whether it asks the person something.
+    /// Appends the text of an event to `out`; returns true if it is a question to the user.
     pub(crate) fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
         out.push_str(&self.event(event));
         match event {
@@ -149,19 +148,19 @@ impl Screen {
         }
     }
 
-    /// Tells whoever asks that the question has been printed.
+    /// Notifies the asking task that the question has been printed.
     pub(crate) fn question_is_shown(&self) {
         if let Some(shown) = &self.questions {
             shown.notify_one();
         }
     }
 
-    /// What closes the turn.
+    /// The text that ends the turn.
     pub(crate) fn end(&mut self) -> String {
         self.close_block()
     }
 
-    /// The command in full: what is shown is what runs.
+    /// The approval request, with the whole command.
     fn question(&self, what: &str, cwd: &str) -> String {
         let Style { bold, off, dim, .. } = self.style;
         let shown = revealed(what);
@@ -169,7 +168,7 @@ impl Screen {
         format!("  The model wants to run this in {dim}{}{off}:\n{}", revealed(cwd), lines.join("\n"))
     }
 
-    /// What the model asks, and what can be answered.
+    /// A question of the model with its choices.
     fn model_question(&self, question: &str, choices: &[String]) -> String {
         let Style { bold, off, .. } = self.style;
         let asked = printable(question);
@@ -180,14 +179,14 @@ impl Screen {
         format!("  ❓ {}", lines.join("\n     "))
     }
 
-    /// Which program the settings want to run, and when.
+    /// The approval request for a hook.
     fn hook_question(&self, (key, event): (&str, &str), command: &str, is_changed: bool) -> String {
         let Style { bold, off, dim, .. } = self.style;
         let (key, event, shown) = (revealed(key), revealed(event), revealed(command));
         let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
         let why = if is_changed { "  Its script was changed since you approved it.\n" } else { "" };
         format!(
-            "  {dim}{key}{off} in config.yaml runs this at every {event}; your yes is remembered:\n{why}{}",
+            "  {dim}{key}{off} in config.yaml runs this hook at every {event}; your approval is stored:\n{why}{}",
             lines.join("\n")
         )
     }
@@ -211,13 +210,13 @@ impl Screen {
         out
     }
 
-    /// A line that is not part of the conversation.
+    /// A notice: a line that is not part of the conversation.
     pub(crate) fn note(&mut self, text: &str) -> String {
         let Style { dim, off, .. } = self.style;
         self.line(&format!("{dim}  {}{off}", printable(text)))
     }
 
-    /// Whether what was printed last does not end its line.
+    /// Returns true if the last printed text did not end its line.
     pub(crate) fn is_mid_line(&self) -> bool {
         self.open_line
     }
@@ -244,7 +243,7 @@ impl Screen {
     }
 }
 
-/// What is said about a message that was taken.
+/// The notice about a message that was accepted while a turn runs.
 pub(crate) fn accepted(mode: MailMode, text: &str) -> String {
     let word = match mode {
         MailMode::Interrupt => "interrupting",
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_laid_out() {
+    fn turn_is_laid_out() {
         let mut screen = Screen::new(Style::PLAIN, true);
         let id = CallId::new("c1");
         let events = [
@@ -286,7 +285,7 @@ mod tests {
                 ending: CallEnding::Answered,
                 millis: 40,
             },
-            TurnEvent::Status("HTTP 503; trying again in 2.0 s".into()),
+            TurnEvent::Status("HTTP 503; retrying in 2.0 s".into()),
             subagent(SubagentEvent::Started { goal: "look\naround".into() }),
             subagent(SubagentEvent::ToolStarted {
                 name: "read_file".into(),
@@ -300,12 +299,12 @@ mod tests {
         shown.push_str(&screen.end());
         assert_eq!(
             shown,
-            "hm\nLooking.\n  ┊ 💻 $         ls  0.0s\n  HTTP 503; trying again in 2.0 s\n  ┊   helper 2: begins: look around\n  ┊   helper 2: 📖 read a.rs\n  ┊   helper 2: completed  1.2s\nDone.\n"
+            "hm\nLooking.\n  ┊ 💻 $         ls  0.0s\n  HTTP 503; retrying in 2.0 s\n  ┊   sub-agent 2: started: look around\n  ┊   sub-agent 2: 📖 read a.rs\n  ┊   sub-agent 2: completed  1.2s\nDone.\n"
         );
     }
 
     #[test]
-    fn a_question_is_shown_where_it_can_be_answered() {
+    fn question_is_shown_only_where_it_can_be_answered() {
         let event = TurnEvent::ClarifyAsked {
             id: CallId::new("c1"),
             question: "Which?\nReally\x1b[2J".into(),

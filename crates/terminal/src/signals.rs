@@ -1,4 +1,4 @@
-//! Ctrl-C and its relatives.
+//! SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
 use hermes_runtime::SessionHandle;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +10,13 @@ use tokio_util::task::AbortOnDropHandle;
 /// The exit code of a program that the user stopped.
 pub const INTERRUPTED: i32 = 130;
 
-/// Cancels `turn` at the first Ctrl-C, SIGTERM or SIGHUP; a second one leaves at once. Ends when
-/// it is dropped.
+/// Cancels `turn` at the first signal; a second one exits at once. Ends on drop.
 pub fn watch(turn: CancellationToken) -> AbortOnDropHandle<()> {
     watch_with(move || turn.cancel())
 }
 
-/// As [`watch`], for a turn of a session that runs as a task. Asked to leave, it starts no turn for queued
-/// messages.
+/// Like [`watch`], for a turn of a session that runs as a task. SIGTERM and SIGHUP also keep it from starting
+/// turns for queued messages.
 pub fn watch_session(session: &SessionHandle) -> AbortOnDropHandle<()> {
     let session = session.clone();
     watch_with(move || match was_asked_to_leave() {
@@ -27,8 +26,7 @@ pub fn watch_session(session: &SessionHandle) -> AbortOnDropHandle<()> {
 }
 
 fn watch_with(stop: impl Fn() + Send + 'static) -> AbortOnDropHandle<()> {
-    // A task of its own, so that a turn that is woken for every token does not ask for signals
-    // every time.
+    // A task of its own: a turn is woken for every token and should not poll signals every time.
     AbortOnDropHandle::new(tokio::spawn(listen_for(stop)))
 }
 
@@ -45,9 +43,9 @@ async fn listen_for(stop: impl Fn() + Send) {
             _ = terminate.recv() => LEAVING.store(true, Ordering::Relaxed),
             _ = hangup.recv() => LEAVING.store(true, Ordering::Relaxed),
         }
-        // A turn may also be stopped by what a person says; asking once more is still asking once.
+        // Counts signals, not interrupts: a message of the user may also have interrupted the turn.
         if std::mem::replace(&mut is_second, true) {
-            // Nothing of ours may run on; the record closes the turn when it is continued.
+            // Crash recovery closes the turn when the session is resumed.
             hermes_runtime::kill_all_commands();
             crate::key_reader::restore();
             std::process::exit(INTERRUPTED);
@@ -56,15 +54,15 @@ async fn listen_for(stop: impl Fn() + Send) {
     }
 }
 
-/// Set when the program was asked to leave while a turn ran.
+/// Set by SIGTERM or SIGHUP during a turn.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program was asked to leave, and not only to stop a turn.
+/// Returns true after SIGTERM or SIGHUP, which end the program and not only a turn.
 pub fn was_asked_to_leave() -> bool {
     LEAVING.load(Ordering::Relaxed)
 }
 
-/// Waits until the program is asked to leave while no turn runs. Ctrl-C is a key there.
+/// Waits for SIGTERM or SIGHUP while no turn runs. Ctrl-C is a key there.
 pub async fn leave_asked() {
     let (Some(mut terminate), Some(mut hangup)) =
         (listen(SignalKind::terminate()), listen(SignalKind::hangup()))
@@ -77,8 +75,7 @@ pub async fn leave_asked() {
     }
 }
 
-/// Waits until the program is asked to leave in any way that is not a key. It listens from the
-/// call on, not only once it is waited for.
+/// Waits for any of the three signals. It listens from the call on, not only once it is awaited.
 pub fn stop_asked() -> impl Future<Output = ()> {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut signals: Vec<Signal> = kinds.into_iter().filter_map(listen).collect();

@@ -1,14 +1,14 @@
-//! One line about how the session stands, between an answer and the next question.
+//! The status line between a reply and the next prompt.
 
 use crate::term::{Style, one_line};
 use hermes_runtime::SessionStatus;
 use std::time::Duration;
 
-/// Narrower terminals get less; these are the widths at which something is left out.
+/// The widths below which parts are left out.
 const WIDE: usize = 76;
 const NARROW: usize = 52;
 
-/// How full the window is before it is told in another colour, in percent.
+/// The usage of the context window from which on it is coloured, in percent.
 const HALF: u64 = 50;
 const MOSTLY: u64 = 80;
 
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_fits_its_terminal() {
+    fn line_fits_the_terminal() {
         let status = |used, unexplained| SessionStatus {
             model: "vendor/mock-model".into(),
             used,

@@ -11,8 +11,8 @@ use std::os::fd::AsFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Text with every control character but newline and tab made visible, so that nothing a
-/// model or a tool says can move the cursor, recolour the screen or fake a prompt.
+/// Text in which control characters other than newline and tab are escaped, so that output of a model or a tool
+/// cannot move the cursor, recolour the screen or fake a prompt.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -52,7 +52,7 @@ pub fn one_line(text: &str, width: usize) -> String {
     out
 }
 
-/// Text on one line in at most `width` columns; what just fits is not cut.
+/// Text on one line, cut only if it is wider than `width` columns.
 pub fn fitting(text: &str, width: usize) -> String {
     use unicode_width::UnicodeWidthStr;
     // `one_line` keeps a column free.
@@ -77,7 +77,7 @@ impl Style {
     pub const PLAIN: Self = Self { dim: "", bold: "", red: "", off: "" };
     pub const COLOUR: Self = Self { dim: "\x1b[2m", bold: "\x1b[1m", red: "\x1b[31m", off: "\x1b[0m" };
 
-    /// Whether there is any styling.
+    /// Returns true for a stream with styles.
     pub fn is_coloured(self) -> bool {
         !self.off.is_empty()
     }
@@ -93,7 +93,7 @@ impl Style {
     }
 }
 
-/// How wide a stream is; 80 columns when it is no terminal, or does not say.
+/// The width of a stream; 80 columns if it is not a terminal or its width is unknown.
 pub fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
     let size = stream.is_terminal().then(|| tcgetwinsize(stream).ok()).flatten();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
@@ -135,7 +135,7 @@ fn stderr_is_styled() -> bool {
     *STYLED.get_or_init(|| std::io::stderr().is_terminal())
 }
 
-/// Writes to standard output; `false` means that nobody reads any more.
+/// Writes to standard output; `false` means that it is closed.
 pub fn print(text: &str) -> bool {
     let is_styled = text.contains('\x1b') && stdout_is_styled();
     control(&escaped(text, is_styled))
@@ -159,15 +159,15 @@ fn note_lost(error: &std::io::Error) {
     OUTPUT_LOST.fetch_or(!is_closed, Ordering::Relaxed);
 }
 
-/// Notes that an answer was not read: unlike a list, it is of no use in part.
+/// Records that a reply could not be printed: unlike a list, a part of it is useless.
 pub fn note_lost_answer() {
     OUTPUT_LOST.store(true, Ordering::Relaxed);
 }
 
-/// Standard output for data that comes piece by piece, escaped like everything else.
+/// Standard output for data that arrives in pieces, escaped like all output.
 #[derive(Debug, Default)]
 pub struct Pieces {
-    /// The beginning of a character whose rest has not come yet.
+    /// The first bytes of an incomplete character.
     begun: Vec<u8>,
 }
 
@@ -176,7 +176,7 @@ impl Write for Pieces {
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {
             Ok(text) => text.len(),
-            // Cut off at the end, not malformed.
+            // Incomplete at the end, not malformed.
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Err(_) => self.begun.len(),
         };
@@ -193,12 +193,12 @@ impl Write for Pieces {
 
 const EBADF: i32 = 9;
 
-/// Whether something could not be written, for instance because a disk is full.
+/// Returns true if output was lost, for instance because a disk is full.
 pub fn output_was_lost() -> bool {
     OUTPUT_LOST.load(Ordering::Relaxed)
 }
 
-/// Writes a line to standard error. A closed one is nobody's business.
+/// Writes a line to standard error; a failure is ignored.
 pub fn complain(line: &str) {
     let line = for_stderr(line);
     let _ = writeln!(std::io::stderr().lock(), "{line}");
@@ -208,14 +208,14 @@ fn for_stderr(text: &str) -> Cow<'_, str> {
     escaped(text, text.contains('\x1b') && stderr_is_styled())
 }
 
-/// Writes a question to standard error and stays in its line.
+/// Writes a question to standard error, without a newline.
 pub fn complain_inline(question: &str) {
     let question = for_stderr(question);
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(question.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Text for a decision: everything that could hide in it is made visible.
+/// Text for an approval: control characters and invisible characters are escaped.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -227,7 +227,7 @@ pub fn revealed(text: &str) -> String {
     out
 }
 
-/// Characters that take no room on the screen and can split or disguise a word.
+/// Returns true for characters without width, which can split or disguise a word.
 fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -236,7 +236,7 @@ fn is_invisible(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// As [`print`], with a newline.
+/// Like [`print`], with a newline.
 pub fn print_line(text: &str) -> bool {
     let mut line = String::with_capacity(text.len() + 1);
     line.push_str(text);
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_lose_their_power() {
+    fn control_characters_are_escaped() {
         for (given, want) in [
             ("plain\n\ttext", "plain\n\ttext"),
             ("a\x1b[2Jb", "a\\u{1b}[2Jb"),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_writers_escape_everything_but_line_ends_and_own_styles() {
+    fn writers_escape_all_but_line_ends_and_own_styles() {
         let red = format!("{}x{}", Style::COLOUR.red, Style::COLOUR.off);
         for (given, is_styled, want) in [
             ("a\n\tb\r\n", false, "a\n\tb\r\n"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_just_fits_is_not_cut() {
+    fn fitting_text_is_not_cut() {
         for (given, width, want) in
             [("abcd", 4, "abcd"), ("abcde", 4, "abc…"), ("中文", 4, "中文"), ("中文", 3, "中…"), ("a", 0, "")]
         {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hides_in_a_question() {
+    fn invisible_characters_are_revealed() {
         for (given, want) in [
             ("ls -la\n中文", "ls -la\n中文"),
             ("r\u{200b}m", "r\\u{200b}m"),

@@ -1,14 +1,14 @@
-//! One line per tool call: what it did and how long it took.
+//! One line per tool call: title, result and duration.
 
 use crate::term::{Style, one_line};
 use hermes_conversation::{CallEnding, CallTitle, Outcome};
 use hermes_tools::facts_of;
 use serde_json::Value;
 
-/// Characters of a verb.
+/// Width of a verb, in characters.
 const VERB: usize = 9;
 
-/// The title of a call, as its tool says it, on one line.
+/// The title of a call, from its tool, on one line.
 pub fn describe(name: &str, arguments: &str) -> CallTitle {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
     let title = facts_of(name).title_of(name, &arguments);
@@ -55,7 +55,7 @@ fn failure_mark(ended: &Ended<'_>) -> String {
     }
 }
 
-/// The JSON that a result begins with; more words may follow it.
+/// The JSON at the start of a result; other text may follow it.
 fn first_value(result: &str) -> Value {
     let mut values = serde_json::Deserializer::from_str(result).into_iter();
     values.next().and_then(Result::ok).unwrap_or_default()
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_read_well() {
+    fn calls_are_described() {
         let ended = |name, arguments, result, failed, ending| {
             finished(&Ended { name, arguments, result, failed, ending, millis: 120 }, Style::PLAIN)
         };

@@ -1,5 +1,4 @@
-//! Prints a turn while it runs, at most once in sixteen milliseconds, and keeps what is being typed
-//! below it.
+//! Prints a turn while it runs, at most once in sixteen milliseconds, and keeps the typed line below it.
 
 use crate::input_area::{self, InputArea};
 use crate::keyboard::Shown;
@@ -15,30 +14,30 @@ use tokio::time::Instant;
 /// The shortest time between two writes to the terminal.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// What comes to the screen local the turn's own events.
+/// Output that does not come from events of the session.
 pub(crate) struct LocalSources {
     /// The line that is being typed.
     shown: watch::Receiver<Shown>,
-    /// What the front end itself has to say.
-    said: mpsc::UnboundedReceiver<LocalOutput>,
+    /// Output of the front end itself.
+    output: mpsc::UnboundedReceiver<LocalOutput>,
 }
 
-/// Something the front end says while a turn runs.
+/// Output of the front end itself while a turn runs.
 #[derive(Debug)]
 pub(crate) enum LocalOutput {
     Event(TurnEvent),
-    /// One line; it does not tear what is being streamed apart.
+    /// One line; it is shown below a line that is being streamed until that ends.
     Note(String),
     /// Several lines, styled, shown at once.
     Block(String),
 }
 
 impl LocalSources {
-    pub(crate) fn new(shown: watch::Receiver<Shown>, said: mpsc::UnboundedReceiver<LocalOutput>) -> Self {
-        Self { shown, said }
+    pub(crate) fn new(shown: watch::Receiver<Shown>, output: mpsc::UnboundedReceiver<LocalOutput>) -> Self {
+        Self { shown, output }
     }
 
-    /// Nobody types and nobody says anything.
+    /// No input and no output of the front end.
     pub(crate) fn none() -> Self {
         Self::new(watch::channel(Shown::default()).1, mpsc::unbounded_channel().1)
     }
@@ -47,22 +46,22 @@ impl LocalSources {
 /// The end of a turn that was shown.
 pub(crate) enum TurnEnd {
     Report(Arc<TurnReport>),
-    /// It could not be run.
+    /// The turn could not run.
     Failed(String),
     /// The session was closed meanwhile.
     Closed,
 }
 
-/// The screen, with what is typed below it.
+/// The screen, with the typed line below it.
 pub(crate) struct TurnPrinter {
     screen: Screen,
     local: LocalSources,
     input_area: InputArea,
     /// The typed line of this round is hidden by a question.
     hidden_round: u32,
-    /// Notes that came in the middle of a streamed line: they stand below it until it ends.
+    /// Notes that arrived in the middle of a streamed line: they are shown below it until it ends.
     pinned: Vec<String>,
-    /// Not yet written.
+    /// Text that is not written yet.
     waiting: String,
     is_typing: bool,
     written: Option<Instant>,
@@ -84,11 +83,10 @@ impl TurnPrinter {
                     Some(event) => (is_question, end) = self.observe(event),
                     None => return TurnEnd::Closed,
                 },
-                Some(line) = self.local.said.recv() => self.hear(line),
+                Some(output) = self.local.output.recv() => self.add(output),
                 changed = self.local.shown.changed(), if self.is_typing => self.is_typing = changed.is_ok(),
             }
-            // Within a frame text piles up in the queue and is fetched in one go. A question does
-            // not wait: the user who is asked does.
+            // Within a frame, text piles up in the queue and is fetched at once. A question does not wait.
             if let (false, None, Some(written)) = (is_question, &end, self.written) {
                 tokio::time::sleep_until(written + FRAME).await;
             }
@@ -106,10 +104,10 @@ impl TurnPrinter {
         }
     }
 
-    /// Prints what is left: lines of the front end, and the end of the screen.
+    /// Prints the rest: output of the front end, and the end of the turn.
     pub(crate) async fn finish(mut self) {
-        while let Some(line) = self.local.said.recv().await {
-            self.hear(line);
+        while let Some(output) = self.local.output.recv().await {
+            self.add(output);
         }
         let end = self.screen.end();
         self.waiting.push_str(&end);
@@ -117,14 +115,12 @@ impl TurnPrinter {
         self.flush(None);
     }
 
-    /// Takes an event of the session: whether it asks the user something, and the end of the turn.
+    /// Takes an event of the session. Returns whether it is a question to the user, and the end of the turn.
     fn observe(&mut self, event: SessionEvent) -> (bool, Option<TurnEnd>) {
         match event {
-            SessionEvent::Turn(event @ TurnEvent::MailAccepted { .. }) => {
-                self.hear(LocalOutput::Event(event))
-            }
+            SessionEvent::Turn(event @ TurnEvent::MailAccepted { .. }) => self.add(LocalOutput::Event(event)),
             SessionEvent::Turn(event) => return (self.take(event), None),
-            SessionEvent::Notice(text) => self.hear(LocalOutput::Note(text)),
+            SessionEvent::Notice(text) => self.add(LocalOutput::Note(text)),
             SessionEvent::TurnEnded { report, .. } => return (false, Some(TurnEnd::Report(report))),
             SessionEvent::TurnFailed { error, .. } => return (false, Some(TurnEnd::Failed(error))),
             SessionEvent::Closed => return (false, Some(TurnEnd::Closed)),
@@ -148,10 +144,10 @@ impl TurnPrinter {
         }
     }
 
-    /// Adds what an event prints, and says whether it asks the person something.
+    /// Adds the text of an event; returns true if it is a question to the user.
     fn take(&mut self, event: TurnEvent) -> bool {
         let is_question = match event {
-            // Pinned notes go where the line ends, and what follows comes after them.
+            // Pinned notes go where the line ends, before the rest of the text.
             TurnEvent::Text(text) if !self.pinned.is_empty() && text.contains('\n') => {
                 let (line, rest) = text.split_at(text.find('\n').map_or(text.len(), |at| at + 1));
                 self.screen.take(&TurnEvent::Text(line.to_owned()), &mut self.waiting);
@@ -164,10 +160,10 @@ impl TurnPrinter {
         is_question
     }
 
-    fn hear(&mut self, said: LocalOutput) {
-        match said {
+    fn add(&mut self, output: LocalOutput) {
+        match output {
             LocalOutput::Event(TurnEvent::MailAccepted { mode, text, .. }) => {
-                self.hear(LocalOutput::Note(screen::accepted(mode, &text)));
+                self.add(LocalOutput::Note(screen::accepted(mode, &text)));
             }
             LocalOutput::Event(event) => _ = self.take(event),
             LocalOutput::Note(note) => {
@@ -182,7 +178,7 @@ impl TurnPrinter {
         }
     }
 
-    /// Puts pinned notes above, unless a line is being streamed.
+    /// Moves pinned notes into the stream, unless a line is being streamed.
     fn unpin(&mut self) {
         if self.screen.is_mid_line() {
             return;
@@ -193,7 +189,7 @@ impl TurnPrinter {
         }
     }
 
-    /// Writes what waits, with pinned notes and the typed line below it. `false` when there was nothing to write.
+    /// Writes the waiting text, with pinned notes and the typed line below it. Returns `false` if there was none.
     fn flush(&mut self, typed: Option<&Shown>) -> bool {
         let width = term::columns(&std::io::stdout());
         let mut out = self.input_area.erase(width);

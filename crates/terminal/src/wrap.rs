@@ -1,9 +1,9 @@
-//! Breaks text into lines that fit, between words where it can.
+//! Breaks text into lines that fit, at spaces where possible.
 
 use crate::term::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Lines of at most `width` columns. Words that are longer are broken.
+/// The lines of a text, each at most `width` columns wide. A longer word is broken.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let text = printable(text).replace('\t', "    ");
@@ -19,7 +19,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
         for character in word.chars() {
             if current.width() + character.width().unwrap_or(0) > width {
                 lines.push(finished(&mut current));
-                // The space that did not fit is the line break.
+                // The line break replaces the space that did not fit.
                 if character == ' ' {
                     continue;
                 }

@@ -109,7 +109,7 @@ fn is_covered(event: &TurnEvent) {
     }
 }
 
-/// Whether a character may change what a terminal shows.
+/// Returns true for characters that may change what a terminal shows.
 pub fn is_hostile(character: char) -> bool {
     character.is_control() && character != '\n' && character != '\t'
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! `hermes auth`: the stored credentials. No key is ever printed: at most its last four characters.
+//! `hermes auth`: stored credentials. At most the last four characters of a key are printed.
 
 mod add;
 mod login;
@@ -124,7 +124,7 @@ fn remove(provider: &str, target: &str, common: &Common) -> Result<Exit, Failure
     let line = format!("✓ Removed `{}` of {}", removed.label, removed.provider);
     term::print_line(&term::printable(&line));
     if let Some(source) = removed.suppressed {
-        let line = format!("  Its key stays where it is ({source}); it is not one of the pool's any more.");
+        let line = format!("  The key itself stays in {source}; the pool no longer uses it.");
         term::print_line(&term::printable(&line));
     }
     Ok(Exit::Answered)
@@ -137,9 +137,9 @@ fn reset(provider: &str, common: &Common) -> Result<Exit, Failure> {
         return Ok(Exit::Answered);
     }
     let line = match count {
-        0 => format!("No credential of {provider} was given a rest."),
-        1 => format!("✓ 1 credential of {provider} is used again"),
-        count => format!("✓ {count} credentials of {provider} are used again"),
+        0 => format!("No credential of {provider} is in cooldown or disabled."),
+        1 => format!("✓ Re-enabled 1 credential of {provider}"),
+        count => format!("✓ Re-enabled {count} credentials of {provider}"),
     };
     term::print_line(&term::printable(&line));
     Ok(Exit::Answered)

@@ -1,4 +1,4 @@
-//! `hermes budget`: what was spent, what is put aside, and how much is left.
+//! `hermes budget`: spending, reservations and what is left.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Fail
         Some(which) => Some(runtime.store()?.resolve(which).await?),
         None => None,
     };
-    // Looking where nothing was ever stored creates no database.
+    // Without a database there is no spending; none is created.
     let found = match runtime.home().state_db().exists() {
         true => launch::store(&runtime)?.spending(session.as_ref().map(|id| id.as_str())).await,
         false => Ok(Spending::default()),
@@ -54,11 +54,7 @@ pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Fail
             print::json(&as_json(&spending, id, &budget));
         }
         false => {
-            for line in report(&spending, &what, key, limit) {
-                if !term::print_line(&term::printable(&line)) {
-                    break;
-                }
-            }
+            print::lines(report(&spending, &what, key, limit).iter().map(|line| term::printable(line)));
         }
     }
     Ok(Exit::Answered)
@@ -68,20 +64,18 @@ fn report(spending: &Spending, what: &str, key: &str, limit: Option<Money>) -> V
     let Spending { charged, uncertain, reserved, rows, .. } = spending;
     let mut lines = vec![format!("{:<12}{charged}  {what}", "spent")];
     if *uncertain > Money::ZERO {
-        lines.push(format!(
-            "{:<12}{uncertain}  of it put aside for calls that broke off; perhaps not billed",
-            ""
-        ));
+        lines
+            .push(format!("{:<12}{uncertain}  of it reserved for interrupted calls; perhaps not billed", ""));
     }
     if *reserved > Money::ZERO {
-        lines.push(format!("{:<12}{reserved}  for calls under way", "put aside"));
+        lines.push(format!("{:<12}{reserved}  for running calls", "reserved"));
     }
     lines.push(match limit {
         Some(limit) => {
             let left = limit.saturating_sub(*charged + *reserved);
             format!("{:<12}{left}  of {limit} ({key})", "left")
         }
-        None => format!("{:<12}any amount; set a limit with `hermes config set {key} AMOUNT`", "left"),
+        None => format!("{:<12}no limit; set one with `hermes config set {key} AMOUNT`", "left"),
     });
     if !rows.is_empty() {
         lines.push(String::new());
@@ -136,7 +130,7 @@ mod tests {
     use hermes_conversation::Usage;
 
     #[test]
-    fn the_report_says_what_is_left_and_what_is_not_sure() {
+    fn report_shows_rest_and_reservations() {
         let dollars = |text| Money::parse(text).unwrap();
         let row = SpendingRow {
             provider: "p".into(),
@@ -158,8 +152,8 @@ mod tests {
         let lines = report(&spending, "today", "budget.day_usd", Some(dollars("5")));
         let want = [
             "spent       $1.25  today",
-            "            $0.25  of it put aside for calls that broke off; perhaps not billed",
-            "put aside   $0.50  for calls under way",
+            "            $0.25  of it reserved for interrupted calls; perhaps not billed",
+            "reserved    $0.50  for running calls",
             "left        $3.25  of $5.00 (budget.day_usd)",
             "",
             "       $1.25  p/m for compression: 3 calls, 15 tokens in, 2 out, 1 of them at an unknown price",
@@ -168,7 +162,7 @@ mod tests {
         let lines = report(&Spending::default(), "today", "budget.day_usd", None);
         let want = [
             "spent       $0.00  today",
-            "left        any amount; set a limit with `hermes config set budget.day_usd AMOUNT`",
+            "left        no limit; set one with `hermes config set budget.day_usd AMOUNT`",
         ];
         assert_eq!(lines, want);
     }

@@ -1,4 +1,4 @@
-//! `hermes cache report`: how much of each request the provider had kept, and what broke that.
+//! `hermes cache report`: cache hits of each request, and reasons for misses.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
@@ -52,30 +52,26 @@ pub(crate) async fn run(command: &CacheCommand, common: &Common) -> Result<Exit,
     }
     if rows.is_empty() {
         return Err(Failure::usage(format!(
-            "no request of session {session} was recorded here; another program may have written it"
+            "session {session} has no recorded requests; another program may have written it"
         )));
     }
     let style = Style::for_stream(&std::io::stdout());
-    for line in report(session.as_str(), &rows, &sums, &style) {
-        if !term::print_line(&line) {
-            break;
-        }
-    }
+    print::lines(report(session.as_str(), &rows, &sums, &style));
     Ok(Exit::Answered)
 }
 
-/// One request, as it is shown.
+/// One request of the report.
 struct Request<'a> {
     entry: &'a CacheLedgerEntry,
-    /// Tokens that the model read, and how many of them came from the cache; only what the provider said.
+    /// Input tokens, and those of them from the cache, as the provider reported them.
     read: Option<(u64, u64)>,
-    /// Tokens, roughly, that were sent before and had to be read as new.
+    /// Estimated tokens that were sent before and not served from the cache.
     resent: u64,
     lost: Option<Money>,
     reason: Option<String>,
 }
 
-/// Bytes in a token, roughly.
+/// Estimated bytes of a token.
 const BYTES: u64 = 4;
 
 impl<'a> Request<'a> {
@@ -105,12 +101,12 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What so many tokens cost more than cached ones.
+/// The cost of tokens beyond their cached price.
 fn dearer(prices: &Prices, tokens: u64) -> Option<Money> {
     Some(prices.input.saturating_sub(prices.cache_read?).times(tokens))
 }
 
-/// Over a whole session.
+/// The sums of a session.
 #[derive(Debug, Default, PartialEq)]
 struct Sums {
     read: u64,
@@ -137,7 +133,7 @@ impl Sums {
     }
 }
 
-/// A bar of ten places.
+/// A bar of ten cells.
 fn bar(share: Option<f64>) -> String {
     let Some(share) = share else { return "·".repeat(10) };
     let full = (share * 10.0).round().clamp(0.0, 10.0) as usize;
@@ -170,9 +166,9 @@ fn report(session: &str, rows: &[Request<'_>], sums: &Sums, style: &Style) -> Ve
     }
     lines.push(String::new());
     lines.push(match sums.read {
-        0 => "The provider said nothing about tokens.".to_owned(),
+        0 => "The provider reported no token counts.".to_owned(),
         read => format!(
-            "{:.1}% of {read} tokens came from the cache; {} changes to what was sent, {} of them unexplained",
+            "{:.1}% of {read} tokens were cache hits; {} prefix changes, {} of them unexpected",
             sums.cached as f64 * 100.0 / read as f64,
             sums.breaks,
             sums.unexplained
@@ -181,7 +177,7 @@ fn report(session: &str, rows: &[Request<'_>], sums: &Sums, style: &Style) -> Ve
     if sums.resent > 0 {
         let lost = match sums.lost {
             Money::ZERO => String::new(),
-            lost => format!(", ${lost} more than from the cache"),
+            lost => format!(", at an extra cost of ${lost}"),
         };
         lines.push(format!("About {} tokens were sent again{lost}.", sums.resent));
     }
@@ -234,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn breaks_are_told_with_their_reasons() {
+    fn prefix_changes_are_listed_with_their_reasons() {
         let ledger = [
             entry(PrefixStatus::First, 0, 0),
             entry(PrefixStatus::Extends, 0, 96),
@@ -250,14 +246,14 @@ mod tests {
             "██████████  96%",
             "the model was changed, about 100 tokens sent again",
             "unexplained: system prompt changed, about 200 tokens sent again",
-            "36.5% of 400 tokens came from the cache; 2 changes to what was sent, 1 of them unexplained",
+            "36.5% of 400 tokens were cache hits; 2 prefix changes, 1 of them unexpected",
         ] {
             assert!(text.contains(part), "{part}:\n{text}");
         }
     }
 
     #[test]
-    fn what_was_lost_is_the_difference_of_two_prices() {
+    fn cost_of_a_miss_is_the_difference_of_two_prices() {
         let price = |text: &str| Money::parse(text).unwrap();
         let prices = Prices {
             input: price("0.000003"),

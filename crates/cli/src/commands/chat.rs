@@ -4,10 +4,11 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::json_events::About;
 use crate::prompt_input::{self, Prompt};
-use crate::{launch, oneshot, welcome};
+use crate::{launch, missing_model, oneshot};
 use clap::Args;
 use hermes_config::{Config, Refused, unused_summary};
 use hermes_runtime::{Home, ResolveError, Runtime, RuntimeError, credential_warnings, telemetry_problem};
+use hermes_terminal::text::counted;
 use hermes_terminal::{Terminal, print};
 use std::io::IsTerminal;
 
@@ -35,13 +36,15 @@ pub(crate) async fn run(args: ChatArgs, common: Common) -> Result<Exit, Failure>
     let (runtime, prompt) = match prepare(&args, &common) {
         Ok(prepared) => prepared,
         Err(Obstacle::NoModel(home)) => return Err(no_model(&home, &common).await),
-        Err(Obstacle::Failure(failure)) => return Err(oneshot::give_up(&common, &About::nothing(), failure)),
+        Err(Obstacle::Failure(failure)) => {
+            return Err(oneshot::end_without_turn(&common, &About::none(), failure));
+        }
     };
     announce_settings(runtime.config());
     if let Some(problem) = telemetry_problem(runtime.config()) {
         print::notice(&format!("no traces are sent: {}", problem));
     }
-    // Not when an old session is about to be taken up again.
+    // Not when an old session is about to be resumed.
     if common.conversation.resume.is_none() && common.conversation.continue_.is_none() {
         prune(&runtime).await;
     }
@@ -65,26 +68,27 @@ async fn chat(runtime: &Runtime, common: &Common) -> Result<Exit, Failure> {
     Ok(Exit::Answered)
 }
 
-/// Names the settings that do less than they say.
+/// Prints notices about settings that are not used or not enforced.
 fn announce_settings(config: &Config) {
     let mut refused = config.unsupported_safety();
-    // The run ends with these.
+    // These end the run with an error.
     refused.retain(|promise| promise.refused != Refused::Run);
     for line in refused.into_iter().map(|promise| promise.text).chain(unused_summary(&config.unused_keys())) {
         print::notice(&line);
     }
 }
 
-/// Old sessions go before the conversation begins: giving space back keeps all others waiting.
-/// Whatever comes of it, the conversation begins.
+/// Prunes old sessions before the conversation starts: releasing disk space blocks other processes. A failure is
+/// only a notice.
 async fn prune(runtime: &Runtime) {
     match runtime.prune_if_wanted().await {
         Ok(None) => {}
         Ok(Some(done)) if done.old.is_empty() => {}
         Ok(Some(done)) => {
-            let plural = if done.old.len() == 1 { "" } else { "s" };
-            let count = done.old.len();
-            print::notice(&format!("deleted {count} old session{plural} (sessions.auto_prune)"));
+            print::notice(&format!(
+                "deleted {} (sessions.auto_prune)",
+                counted(done.old.len(), "old session")
+            ));
         }
         Err(error) => {
             let cause = Failure::from(error).line;
@@ -93,7 +97,7 @@ async fn prune(runtime: &Runtime) {
     }
 }
 
-/// What can keep a conversation from beginning.
+/// The reason why a conversation cannot start.
 enum Obstacle {
     NoModel(Home),
     Failure(Failure),
@@ -104,7 +108,7 @@ fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>)
     match runtime.endpoint() {
         Ok(_) => {}
         Err(error) if !credential_warnings(runtime.config()).is_empty() => {
-            // The keys may all be in a file that cannot be read.
+            // The credential file may be unreadable.
             let warnings = credential_warnings(runtime.config());
             let failure = launch::blame_flags(error, common);
             let line = format!("{}; {}", failure.line, warnings.join("; "));
@@ -123,9 +127,9 @@ fn prepare(args: &ChatArgs, common: &Common) -> Result<(Runtime, Option<Prompt>)
     Ok((runtime, prompt))
 }
 
-/// Five lines on what to do, and the last word for programs.
+/// Prints how to configure a model, and the result event for programs.
 async fn no_model(home: &Home, common: &Common) -> Failure {
-    welcome::no_model(home).await;
+    missing_model::print_next_steps(home).await;
     let failure = Failure::new(Exit::Config, "no model is configured");
-    Failure { line: String::new(), ..oneshot::give_up(common, &About::nothing(), failure) }
+    Failure { line: String::new(), ..oneshot::end_without_turn(common, &About::none(), failure) }
 }

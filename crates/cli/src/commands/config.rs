@@ -71,7 +71,7 @@ pub(crate) fn run(command: ConfigCommand, common: &Common) -> Result<Exit, Failu
     }
 }
 
-/// The settings in force. Unlike opening a session, looking at them creates nothing.
+/// The settings in effect. Unlike opening a session, reading them creates no files.
 pub(crate) fn read(common: &Common) -> Result<Config, Failure> {
     let shell = hermes_config::shell_variables(environment::variables());
     load_config(&launch::home()?, launch::flags(common), shell).map_err(failure)
@@ -109,9 +109,7 @@ fn explain(config: &Config, key: &str, common: &Common) -> Result<Exit, Failure>
         ("variable", env),
         ("meaning", found.description.to_owned()),
     ];
-    for (name, value) in rows {
-        term::print_line(&format!("{name:>9}  {}", term::printable(&value)));
-    }
+    print::fields(rows);
     Ok(Exit::Answered)
 }
 
@@ -129,14 +127,15 @@ fn show(config: &Config, all: bool, common: &Common) -> Result<Exit, Failure> {
         print::json(&json!(list));
     } else {
         let width = found.iter().map(|row| row.key.len()).max().unwrap_or(0);
-        for row in &found {
-            let value = term::printable(row.value.as_deref().unwrap_or("(none)")).into_owned();
-            if !term::print_line(&format!("{:width$}  {value}  ({})", row.key, row.source)) {
-                return Ok(Exit::Answered);
-            }
+        let shown = print::lines(found.iter().map(|row| {
+            let value = term::printable(row.value.as_deref().unwrap_or("(none)"));
+            format!("{:width$}  {value}  ({})", row.key, row.source)
+        }));
+        if !shown {
+            return Ok(Exit::Answered);
         }
         if found.is_empty() {
-            term::print_line("Everything is at its default; `hermes config show --all` lists every setting.");
+            term::print_line("All settings have their defaults; `hermes config show --all` lists them.");
         }
     }
     for problem in config.check() {

@@ -1,4 +1,4 @@
-//! `hermes context`: how a session keeps inside its model's window, and what was put away for that.
+//! `hermes context`: context usage and compactions of a session.
 
 mod expand;
 
@@ -10,7 +10,7 @@ use hermes_conversation::{Node, SummaryBy};
 use hermes_runtime::{ContextMeter, Runtime};
 use hermes_store::StoredCompaction;
 use hermes_terminal::term::{self, Style, one_line, printable};
-use hermes_terminal::text::local_time;
+use hermes_terminal::text::{counted, local_time};
 use hermes_terminal::{meter_lines, print, tokens};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ pub(crate) struct SessionArgs {
 }
 
 impl ContextCommand {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(crate) fn flags(&self) -> Common {
         match self {
             Self::Show(args) => Common { model: args.model.clone(), ..Common::default() },
@@ -84,32 +84,25 @@ async fn show(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result<()
         return Ok(());
     }
     let style = Style::for_stream(&std::io::stdout());
-    for line in meter_lines(&meter, style) {
-        term::print_line(&line);
-    }
+    print::lines(meter_lines(&meter, style));
     if !nodes.is_empty() {
         term::print_line("");
     }
     let width = term::columns(&std::io::stdout());
-    for node in &nodes {
-        if !term::print_line(&node_line(node, width, style)) {
-            break;
-        }
-    }
+    print::lines(nodes.iter().map(|node| node_line(node, width, style)));
     Ok(())
 }
 
-/// A summary in one line: what it stands for, and how it begins.
+/// A summary in one line: the messages it replaces, and its beginning.
 fn node_line(node: &Node, width: usize, style: Style) -> String {
     let Style { bold, dim, off, .. } = style;
     let indent = "  ".repeat(usize::try_from(node.level).unwrap_or(0));
-    let plural = if node.messages == 1 { "" } else { "s" };
-    let stands = format!("{} message{plural}, {} to {}", node.messages, node.first, node.last);
-    let room = width.saturating_sub(indent.len() + stands.len() + 12).max(20);
-    let words: Vec<&str> =
+    let replaced = format!("{}, {} to {}", counted(node.messages, "message"), node.first, node.last);
+    let columns = width.saturating_sub(indent.len() + replaced.len() + 12).max(20);
+    let lines: Vec<&str> =
         node.text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    let begins = one_line(&words.join(" "), room);
-    format!("{indent}{bold}{:>3}{off}  {stands}  {dim}{begins}{off}", node.number)
+    let begins = one_line(&lines.join(" "), columns);
+    format!("{indent}{bold}{:>3}{off}  {replaced}  {dim}{begins}{off}", node.number)
 }
 
 async fn history(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result<(), Failure> {
@@ -124,13 +117,9 @@ async fn history(runtime: &Runtime, args: &SessionArgs, as_json: bool) -> Result
         return Ok(());
     }
     if all.is_empty() {
-        term::print_line(&format!("nothing of session {session} was summed up yet"));
+        term::print_line(&format!("session {session} has no compactions yet"));
     }
-    for one in &all {
-        if !term::print_line(&compaction_row(one)) {
-            break;
-        }
-    }
+    print::lines(all.iter().map(compaction_row));
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `hermes demo`: the whole agent at work, without a key, a network or leftovers.
+//! `hermes demo`: a session of the real agent with a scripted model, in a temporary directory.
 //!
 //! The demo starts the scripted model on a loopback port and then runs this very binary
 //! against it, in a temporary home: a session that fixes a broken project, a turn that is
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &DemoArgs) -> Result<Exit, Failure> {
         say(&format!("Kept: {}", kept.display()));
     } else {
         folder.close()?;
-        say("The demo's folder has been removed (`--keep` keeps it).");
+        say("The demo's directory has been removed (`--keep` keeps it).");
     }
     done.map(|()| Exit::Answered)
 }
@@ -68,7 +68,7 @@ impl Demo {
 
     async fn play(&self) -> Result<(), Failure> {
         say(
-            "This demo runs the real agent, the real tools and the real session store in a temporary folder.",
+            "This demo runs the real agent, the real tools and the real session store in a temporary directory.",
         );
         say("Only the model is not real: its replies come from a script, served over HTTP on 127.0.0.1.\n");
         self.fix().await?;
@@ -189,6 +189,6 @@ fn say(line: &str) {
 fn expect(holds: bool, otherwise: &str) -> Result<(), Failure> {
     match holds {
         true => Ok(()),
-        false => Err(Failure::new(Exit::Internal, format!("the demo went wrong: {otherwise}"))),
+        false => Err(Failure::new(Exit::Internal, format!("the demo failed: {otherwise}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! `hermes doctor`: what works, what does not, and what to do about it.
+//! `hermes doctor`: checks of the installation, with the next step for each problem.
 
 mod disk_usage;
 
@@ -22,11 +22,11 @@ use std::time::Duration;
 /// One line of the report.
 struct Finding {
     ok: bool,
-    /// Nothing is broken, but the user should know.
+    /// A warning: nothing is broken.
     is_warning: bool,
     subject: &'static str,
     text: String,
-    /// The same in numbers, for programs.
+    /// The numbers, for programs.
     details: Option<Value>,
 }
 
@@ -76,7 +76,7 @@ fn bad(subject: &'static str, text: impl Into<String>) -> Finding {
 fn home_finding(home: &Home) -> Finding {
     let path = home.path().display();
     if !home.path().exists() {
-        return good("home", format!("{path} does not exist yet; it is made when first needed"));
+        return good("home", format!("{path} does not exist yet; it is created when needed"));
     }
     if let Err(error) = home.ensure() {
         return bad("home", with_causes(&error));
@@ -132,13 +132,13 @@ async fn store_findings(home: &Home) -> Vec<Finding> {
     std::iter::once(store).chain(index).collect()
 }
 
-/// An index can always be made anew from the messages, so it never puts the store itself in doubt.
+/// The finding about the search index. It can be rebuilt from the messages, so it never fails the store.
 fn index_finding(index: IndexHealth) -> Option<Finding> {
     match index {
         IndexHealth::Sound => None,
         IndexHealth::Unaligned => Some(good(
             "index",
-            "SQLite versions read it differently; it is brought in line when the store is opened next",
+            "SQLite versions read it differently; it is rebuilt when the store is next opened",
         )),
         IndexHealth::Damaged => Some(bad(
             "index",
@@ -150,7 +150,7 @@ fn index_finding(index: IndexHealth) -> Option<Finding> {
 fn sound_store(health: &Health) -> String {
     let number = |value: Option<u64>| value.unwrap_or(0);
     let kib = |bytes: u64| bytes.div_ceil(1024);
-    let upgrade = if health.needs_upgrade() { " (upgraded when the store is opened next)" } else { "" };
+    let upgrade = if health.needs_upgrade() { " (upgraded when the store is next opened)" } else { "" };
     format!(
         "{}: schema {}{upgrade}, {}, {}, {} KiB + {} KiB log, {} waiting to be indexed, {}",
         health.path.display(),
@@ -195,12 +195,12 @@ async fn model_findings(common: &Common) -> Vec<Finding> {
     }
     if let Some(server) = show::ask_server(runtime.config(), &endpoint).await {
         let details = Some(show::server_json(&server));
-        findings.push(Finding { details, ..good("server", show::server_words(&server)) });
+        findings.push(Finding { details, ..good("server", show::server_text(&server)) });
     }
     findings
 }
 
-/// One authenticated request: a wrong key shows here and not in the middle of a conversation.
+/// Checks the key with one authenticated request.
 async fn key_finding(settings: &Config, endpoint: &Endpoint) -> Option<Finding> {
     let (place, source) = (endpoint.place(), &endpoint.key_source);
     place.key.as_ref()?;
@@ -214,14 +214,14 @@ async fn key_finding(settings: &Config, endpoint: &Endpoint) -> Option<Finding> 
         KeyCheck::Refused { status } => bad(
             "key",
             format!(
-                "{origin} refuses the {source} (HTTP {status}); replace it there, or with `hermes auth add`"
+                "{origin} rejects the {source} (HTTP {status}); replace it there, or with `hermes auth add`"
             ),
         ),
         KeyCheck::Unknown { why } => good("key", format!("the {source} is not checked: {why}")),
     })
 }
 
-/// A runtime for questions about settings alone; looking must not create the home.
+/// A runtime for checks of the model, without creating the home directory.
 fn in_scratch_home(common: &Common) -> Result<Runtime, Failure> {
     let home = launch::home()?;
     if home.path().exists() {

@@ -1,4 +1,4 @@
-//! `hermes hooks`: look at the programs that config.yaml runs at moments of a turn, and take consent back.
+//! `hermes hooks`: hooks of config.yaml and their approvals.
 
 use crate::commands::config;
 use crate::exit::{Exit, Failure};
@@ -7,6 +7,7 @@ use crate::launch;
 use clap::Subcommand;
 use hermes_plugins::hooks::{HookList, ListedHook, hooks, revoke_hook};
 use hermes_runtime::RuntimeError;
+use hermes_terminal::text::counted;
 use hermes_terminal::{print, term};
 use serde_json::json;
 
@@ -39,10 +40,10 @@ pub(crate) fn run(command: HooksCommand, common: &Common) -> Result<Exit, Failur
         HooksCommand::Revoke { command } => match revoke_hook(&home, &command).map_err(RuntimeError::from)? {
             0 => Err(Failure::new(
                 Exit::FailedTurn,
-                format!("`{command}` was not approved; `hermes hooks list` shows what is"),
+                format!("`{command}` has no approval; `hermes hooks list` shows the approvals"),
             )),
             count => {
-                let answer = format!("taken back: {count} approval{}", if count == 1 { "" } else { "s" });
+                let answer = format!("Revoked {}", counted(count, "approval"));
                 term::print_line(&if common.json { json!({ "revoked": count }).to_string() } else { answer });
                 Ok(Exit::Answered)
             }
@@ -62,16 +63,16 @@ fn show(list: &HookList, is_json: bool) {
         print::notice(warning);
     }
     if list.hooks.is_empty() {
-        term::print_line("No hooks are set up. docs/hooks.md says how.");
+        term::print_line("No hooks are configured; see docs/hooks.md.");
     }
     for hook in &list.hooks {
         let tools = hook.matcher.as_ref().map_or(String::new(), |tools| format!(" for {tools}"));
         let (event, approval, seconds) = (hook.event, hook.approval, hook.timeout.as_secs());
-        let line = format!("{event}{tools}: {} ({approval}, at most {seconds} s)", hook.command);
+        let line = format!("{event}{tools}: {} ({approval}, timeout {seconds} s)", hook.command);
         term::print_line(&term::printable(&line));
     }
     if list.accepts_all && !list.hooks.is_empty() {
-        term::print_line("All of them run: hooks_auto_accept is on.");
+        term::print_line("All hooks run without approval: hooks_auto_accept is on.");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `hermes insights`: what was done in the last days.
+//! `hermes insights`: usage over the last days.
 
 mod activity;
 mod as_json;
@@ -40,8 +40,8 @@ pub(crate) struct InsightsArgs {
 pub(crate) async fn run(args: &InsightsArgs, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let stretch = Stretch::ending_now(args.days)
-        .map_err(|error| Failure::usage(format!("--days {} cannot be counted back: {error}", args.days)))?;
-    // Looking where nothing was ever stored creates no database.
+        .map_err(|error| Failure::usage(format!("invalid --days {}: {error}", args.days)))?;
+    // Without a database there is no usage; none is created.
     let found = match runtime.home().state_db().exists() {
         true => launch::store(&runtime)?.insights(filter(&stretch, common)).await,
         false => Ok(Insights::default()),

@@ -1,4 +1,4 @@
-//! `hermes logs`: what was logged, and what is being logged.
+//! `hermes logs`: prints the log, and follows it.
 
 mod files;
 mod select;
@@ -18,7 +18,7 @@ use select::{Filter, Picked, Picker};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How often a log that is followed is looked at.
+/// The time between two reads of a followed log.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Show the log: model calls, tools, retries, credentials and errors
@@ -55,7 +55,7 @@ pub(crate) async fn run(args: &LogsArgs, common: &Common) -> Result<Exit, Failur
     let dir = runtime.home().logs_dir();
     runtime.leave().await;
     let mut picker = Picker::new(filter?, local_zone());
-    // Before anything is read, so that Ctrl-C is heard from now on.
+    // Before the first read, so that Ctrl-C is noticed from now on.
     let stopped = signals::stop_asked();
     let mut tail = Tail::open(&dir)?;
     let mut last: VecDeque<Picked> = VecDeque::new();
@@ -65,11 +65,11 @@ pub(crate) async fn run(args: &LogsArgs, common: &Common) -> Result<Exit, Failur
             last.pop_front();
         }
     })?;
-    let manner = Manner { as_json: common.json, style: Style::for_stream(&std::io::stdout()) };
+    let form = OutputForm { as_json: common.json, style: Style::for_stream(&std::io::stdout()) };
     if tail.is_empty() && !args.follow {
-        print::notice(&format!("nothing was logged yet in {}", term::printable(&dir.display().to_string())));
+        print::notice(&format!("no log yet in {}", dir.display()));
     }
-    if !last.iter().all(|picked| manner.print(picked)) || !args.follow {
+    if !last.iter().all(|picked| form.print(picked)) || !args.follow {
         return Ok(Exit::Answered);
     }
     tokio::pin!(stopped);
@@ -78,9 +78,9 @@ pub(crate) async fn run(args: &LogsArgs, common: &Common) -> Result<Exit, Failur
             () = &mut stopped => true,
             () = tokio::time::sleep(PAUSE) => false,
         };
-        // Once more at the end: what was written before Ctrl-C is shown.
+        // Once more at the end, for lines written before Ctrl-C.
         let mut is_read = true;
-        tail.read(|line| is_read = is_read && picker.pick(line).is_none_or(|picked| manner.print(&picked)))?;
+        tail.read(|line| is_read = is_read && picker.pick(line).is_none_or(|picked| form.print(&picked)))?;
         match (is_over, is_read) {
             (true, _) => return Ok(Exit::Interrupted),
             (false, false) => return Ok(Exit::Answered),
@@ -93,7 +93,7 @@ async fn filter(args: &LogsArgs, runtime: &Runtime) -> Result<Filter, Failure> {
     let level = match args.level.as_deref() {
         None => LogLevel::Debug,
         Some(word) => LogLevel::parse(word).ok_or_else(|| {
-            Failure::usage(format!("`{word}` is no level; write DEBUG, INFO, WARNING or ERROR"))
+            Failure::usage(format!("unknown level `{word}`: use DEBUG, INFO, WARNING or ERROR"))
         })?,
     };
     let since = match &args.since {
@@ -109,7 +109,7 @@ async fn filter(args: &LogsArgs, runtime: &Runtime) -> Result<Filter, Failure> {
     Ok(Filter { session, level, since })
 }
 
-/// A session that is stored no more, or was never, may still be in the log.
+/// The id of a session; one that is not stored may still be in the log.
 async fn session(which: &str, runtime: &Runtime) -> Result<String, Failure> {
     if !runtime.home().state_db().exists() {
         return Ok(which.to_owned());
@@ -121,13 +121,13 @@ async fn session(which: &str, runtime: &Runtime) -> Result<String, Failure> {
     }
 }
 
-struct Manner {
+struct OutputForm {
     as_json: bool,
     style: Style,
 }
 
-impl Manner {
-    /// `false` means that nobody reads any more.
+impl OutputForm {
+    /// Prints a line; `false` means that standard output is closed.
     fn print(&self, picked: &Picked) -> bool {
         if self.as_json {
             return print::json(&picked.as_json());

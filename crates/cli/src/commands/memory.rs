@@ -1,4 +1,4 @@
-//! `hermes memory`: what is remembered across sessions, for the person it is remembered about.
+//! `hermes memory`: the memory that sessions share.
 
 mod show;
 
@@ -158,13 +158,13 @@ enum Decision {
     Reject,
 }
 
-/// Makes or drops changes that wait. One that cannot be made goes on waiting.
+/// Approves or rejects pending changes. A change that fails stays pending.
 fn decide(book: &MemoryBook, id: &str, decision: Decision, common: &Common) -> Result<Exit, Failure> {
     let home = launch::home()?;
     let all = pending(&home);
     let chosen: Vec<_> = all.iter().filter(|change| id == "all" || change.id == id).collect();
     if chosen.is_empty() {
-        return Err(Failure::usage(format!("no change waits as `{id}`; `hermes memory pending` lists them")));
+        return Err(Failure::usage(format!("no pending change `{id}`; `hermes memory pending` lists them")));
     }
     for change in chosen {
         if decision == Decision::Approve {
@@ -181,7 +181,7 @@ fn decide(book: &MemoryBook, id: &str, decision: Decision, common: &Common) -> R
     Ok(Exit::Answered)
 }
 
-/// One line, and under it what helps to choose better words.
+/// The error in one line, and below it the entries that help to choose a better text.
 fn failure(error: MemoryError) -> Failure {
     if let MemoryError::SeveralMatches { previews, .. } = error.innermost() {
         for preview in previews {

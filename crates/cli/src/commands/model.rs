@@ -1,7 +1,7 @@
-//! `hermes model`: which model is used.
+//! `hermes model`: the choice of the model.
 //!
-//! What is used is decided in `providers`; here it is shown, listed and saved. Looking creates no
-//! home, and no key is ever printed: only where it was found.
+//! `providers` resolves the choice; these commands show, list and save it. Showing creates no home directory, and
+//! no key is printed: only its source.
 
 mod facts;
 mod list;
@@ -19,7 +19,7 @@ use crate::launch;
 use clap::{Args, Subcommand};
 use hermes_config::Config;
 use hermes_runtime::{Endpoint, Fallbacks, KeySource, fallbacks, model_choice, model_facts, shown_url};
-use hermes_terminal::{print, term};
+use hermes_terminal::print;
 use serde_json::{Value, json};
 
 /// Choose the model, list providers and models, and show the choice in effect
@@ -88,7 +88,7 @@ enum ModelCommand {
 }
 
 impl ModelArgs {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(crate) fn flags(&self) -> Common {
         let model = match &self.command {
             Some(
@@ -127,25 +127,21 @@ fn resolve(common: &Common) -> Result<Exit, Failure> {
     let values = [
         ("provider", endpoint.label()),
         ("base_url", shown_url(&endpoint.base_url)),
-        ("key", key_words(&endpoint.key_source)),
+        ("key", key_text(&endpoint.key_source)),
         ("model", endpoint.model.clone()),
         ("api_mode", endpoint.mode.as_str().to_owned()),
     ];
-    for (what, value) in values {
+    print::fields(values.map(|(what, value)| {
         let why = endpoint.reasons.iter().find(|reason| reason.what == what);
-        let why = why.map(|reason| format!("  ({})", reason.why)).unwrap_or_default();
-        term::print_line(&term::printable(&format!("{what:>9}  {value}{why}")));
-    }
-    for (name, key) in fallback_lines(&config, &endpoint)? {
-        term::print_line(&term::printable(&format!("{:>9}  {name}  ({key})", "then")));
-    }
-    for (what, text) in facts::lines(&model_facts::known(&launch::home()?, &endpoint), endpoint.provider) {
-        term::print_line(&format!("{what:>9}  {text}"));
-    }
+        (what, format!("{value}{}", why.map(|reason| format!("  ({})", reason.why)).unwrap_or_default()))
+    }));
+    let fallbacks = fallback_lines(&config, &endpoint)?.into_iter();
+    print::fields(fallbacks.map(|(name, key)| ("then", format!("{name}  ({key})"))));
+    print::fields(facts::lines(&model_facts::known(&launch::home()?, &endpoint), endpoint.provider));
     Ok(Exit::Answered)
 }
 
-/// The models that step in, each with where its key comes from; what is wrong with an entry is told.
+/// The fallback models with the sources of their keys; prints notices about invalid entries.
 fn fallback_lines(config: &Config, own: &Endpoint) -> Result<Vec<(String, String)>, Failure> {
     let Fallbacks { stops, warnings } = fallbacks(config, own)?;
     for warning in warnings {
@@ -155,8 +151,8 @@ fn fallback_lines(config: &Config, own: &Endpoint) -> Result<Vec<(String, String
     Ok(stops.iter().map(line).collect())
 }
 
-/// Where a key comes from, in a few words.
-fn key_words(source: &KeySource) -> String {
+/// The source of a key, in short.
+fn key_text(source: &KeySource) -> String {
     match source {
         KeySource::None => "none".to_owned(),
         KeySource::Variable(name) => (*name).to_owned(),
@@ -184,5 +180,5 @@ fn endpoint_json(endpoint: &Endpoint) -> Value {
 }
 
 fn key_json(source: &KeySource) -> Value {
-    json!({ "found": *source != KeySource::None, "source": key_words(source) })
+    json!({ "found": *source != KeySource::None, "source": key_text(source) })
 }

@@ -1,4 +1,4 @@
-//! `hermes prompt`: what the model is told before anybody speaks.
+//! `hermes prompt`: the system prompt.
 
 mod scan;
 mod show;
@@ -39,16 +39,11 @@ pub(crate) enum PromptCommand {
     /// The scan sees through disguises: letters of other alphabets, full-width letters, zero-width
     /// characters, HTML entities, line breaks. Quotation marks and code fences are no protection, because a
     /// model reads their content, too. Nothing is changed or sent. docs/prompt.md explains the ids.
-    ///
-    /// Examples:
-    ///   hermes prompt scan AGENTS.md README.md
-    ///   git ls-files -z '*.md' | xargs -0 hermes prompt scan --scope all
-    #[command(verbatim_doc_comment)]
     Scan(ScanArgs),
 }
 
 impl PromptCommand {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(crate) fn flags(&self) -> Common {
         let (model, tools, prompt) = match self {
             Self::Show(which) | Self::Size(which) => (&which.model, &which.tools, &which.prompt),

@@ -1,4 +1,4 @@
-//! `hermes replay`: a recorded conversation, run again.
+//! `hermes replay`: replays or forks a recorded conversation.
 
 use crate::exit::{self, Exit, Failure};
 use crate::flags::{Common, ModelFlags, ToolFlags, TurnFlags};
@@ -48,7 +48,7 @@ pub(crate) struct ReplayArgs {
 }
 
 impl ReplayArgs {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(crate) fn flags(&self) -> Common {
         let Self { model, tools, turns, .. } = self.clone();
         Common { model, tools, turns, ..Common::default() }
@@ -63,7 +63,7 @@ pub(crate) async fn run(args: &ReplayArgs, common: &Common) -> Result<Exit, Fail
     match args.from {
         Some(from) => go_on(recording, from, common).await,
         None if common.model.name.is_some() => {
-            Err(Failure::usage("--model goes with --from N: without it no model is asked"))
+            Err(Failure::usage("--model needs --from N: without it no model is called"))
         }
         None => {
             let verdict = replay(recording).await.map_err(RuntimeError::from)?;
@@ -72,7 +72,7 @@ pub(crate) async fn run(args: &ReplayArgs, common: &Common) -> Result<Exit, Fail
     }
 }
 
-/// Says what came of a replay.
+/// Prints the result of a replay.
 fn tell(verdict: &Verdict, is_json: bool) -> Exit {
     let exit = match verdict.difference {
         None => Exit::Answered,
@@ -89,7 +89,9 @@ fn tell(verdict: &Verdict, is_json: bool) -> Exit {
                 "identical: {requests} requests, {events} events, state sha256 {state}"
             ));
             if verdict.is_cut {
-                term::print_line("the recording was cut: it ends in the middle of a turn, and so does this");
+                term::print_line(
+                    "the recording is cut: it ends in the middle of a turn, and so does the replay",
+                );
             }
         }
         Some(Difference { event, line, byte, expected, got }) => {
@@ -140,33 +142,31 @@ fn list(steps: &[Step], is_json: bool) -> Exit {
         print::json(&Value::from_iter(steps.iter().map(each)));
         return Exit::Answered;
     }
-    for step in steps {
+    print::lines(steps.iter().map(|step| {
         let tools = match step.tools.is_empty() {
             true => String::new(),
             false => format!("; then {}", step.tools.join(", ")),
         };
         let line = format!(
-            "{:>4}  turn {:<3} {:>8} bytes asked, {:>8} answered: {}{tools}",
+            "{:>4}  turn {:<3} {:>8} bytes sent, {:>8} received: {}{tools}",
             step.number, step.turn, step.request_bytes, step.reply_bytes, step.outcome
         );
-        if !term::print_line(&term::printable(&line)) {
-            break;
-        }
-    }
+        term::printable(&line).into_owned()
+    }));
     Exit::Answered
 }
 
-/// Forks: a new session in the user's home goes on with a live model.
+/// Forks: continues with a live model in a new session of the home directory.
 async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let model = runtime.endpoint().map_err(|error| launch::blame_flags(error, common))?.model;
     print::notice(&format!(
-        "going on from step {from} with {}; tools run for real, in a new session",
+        "continuing from model call {from} with {}, in a new session; tools run for real",
         term::printable(&model)
     ));
     let cancel = CancellationToken::new();
     let (sink, stream) = events();
-    // Only the answer is shown.
+    // Only the reply is shown.
     drop(stream);
     let watch = signals::watch(cancel.clone());
     let forked = runtime.fork(recording, from, Arc::new(Nobody), cancel, sink).await;

@@ -89,7 +89,7 @@ pub(crate) enum SessionsCommand {
         #[arg(short, long)]
         yes: bool,
     },
-    /// Search messages: words, "phrases", OR, NOT, prefix*
+    /// Search messages for terms, "phrases", OR, NOT, prefix*
     ///
     /// Punctuation inside a word counts (`C++`, `user@example.com`, `main.rs`), around it does not. Without an exact
     /// match, messages that differ in punctuation are shown. In scripts without spaces any part of a word matches.
@@ -156,7 +156,7 @@ pub(crate) struct SessionArg {
 }
 
 impl SessionsCommand {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(crate) fn flags(&self) -> Common {
         let source = match self {
             Self::List(args) => &args.source,
@@ -177,7 +177,7 @@ pub(crate) async fn run(command: SessionsCommand, common: &Common) -> Result<Exi
         return nothing_yet(&command, common);
     }
     if matches!(command, SessionsCommand::Verify) {
-        // Opening the store could already change what is to be examined.
+        // Opening the store could already change it.
         return verify::run(file, common).await;
     }
     let store = launch::store(&runtime)?;
@@ -232,7 +232,7 @@ async fn rename(store: &SessionDb, which: &str, title: &str) -> Result<Exit, Fai
     let id = store.resolve(which).await?;
     match store.set_title(&id, title).await? {
         Some(title) => term::print_line(&format!("{id} is now “{}”", printable(&title))),
-        None => term::print_line(&format!("{id} has no title any more")),
+        None => term::print_line(&format!("Removed the title of {id}")),
     };
     Ok(Exit::Answered)
 }
@@ -242,8 +242,8 @@ async fn archive(store: &SessionDb, which: &str, undo: bool) -> Result<Exit, Fai
     store.archive(&id, !undo).await?;
     let id = printable(id.as_str()).into_owned();
     term::print_line(&match undo {
-        true => format!("{id} is in lists again"),
-        false => format!("{id} is archived; `hermes sessions archive --undo {id}` brings it back"),
+        true => format!("Restored {id}"),
+        false => format!("Archived {id}; `hermes sessions archive --undo {id}` restores it"),
     });
     Ok(Exit::Answered)
 }
@@ -251,7 +251,7 @@ async fn archive(store: &SessionDb, which: &str, undo: bool) -> Result<Exit, Fai
 async fn delete(store: &SessionDb, which: &str, yes: bool) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     if !yes && !confirm(&format!("Delete session {id} permanently?"), "add --yes to delete the session")? {
-        term::complain("Nothing was deleted.");
+        term::complain("Not deleted.");
         return Ok(Exit::FailedTurn);
     }
     store.delete(&id).await?;

@@ -1,4 +1,4 @@
-//! `hermes skills`: instructions for kinds of tasks, of this home and of others.
+//! `hermes skills`: installed and bundled skills.
 
 mod enable;
 mod install;
@@ -124,7 +124,7 @@ pub(crate) async fn run(command: SkillsCommand, common: &Common) -> Result<Exit,
     }
 }
 
-/// What every subcommand needs.
+/// The context of all subcommands.
 struct Place {
     home: Home,
     config: Config,
@@ -136,7 +136,7 @@ impl Place {
         Ok(skills::shelf(&self.home, &self.config).map_err(RuntimeError::from)?)
     }
 
-    /// The answer for a person, or for a program.
+    /// Prints a result as text or JSON.
     fn answer(&self, words: &str, value: &serde_json::Value) {
         let line = if self.is_json { value.to_string() } else { term::printable(words).into_owned() };
         term::print_line(&line);

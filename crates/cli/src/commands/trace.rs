@@ -1,4 +1,4 @@
-//! `hermes trace`: where the time of one turn went.
+//! `hermes trace`: the timeline of a turn.
 
 mod as_json;
 mod draw;
@@ -49,11 +49,7 @@ pub(crate) async fn run(args: &TraceArgs, common: &Common) -> Result<Exit, Failu
         style: Style::for_stream(&stdout),
         is_plain: !stdout.is_terminal(),
     };
-    for line in draw(&trace, &timeline, look) {
-        if !term::print_line(&line) {
-            break;
-        }
-    }
+    print::lines(draw(&trace, &timeline, look));
     Ok(Exit::Answered)
 }
 
@@ -67,7 +63,7 @@ async fn found(runtime: &Runtime, args: &TraceArgs) -> Result<TurnTrace, Failure
     Err(Failure::usage(match newest {
         Some(newest) => format!("session {session} has {} turns; choose one with --turn N", newest.turns),
         None => {
-            format!("no turn of session {session} was recorded here; another program may have written it")
+            format!("session {session} has no recorded turns; another program may have written it")
         }
     }))
 }

@@ -93,7 +93,7 @@ fn keys_are_added_listed_reset_and_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_typed_key_is_not_seen_and_giving_up_stores_nothing() {
+async fn typed_key_is_hidden_and_cancelling_stores_nothing() {
     let home = TempHome::new();
     let mut screen = Terminal::start(home.path(), home.path(), &["auth", "add", "openrouter"]);
     screen.expect("Key for openrouter: ").await;
@@ -111,7 +111,7 @@ async fn a_typed_key_is_not_seen_and_giving_up_stores_nothing() {
 }
 
 #[test]
-fn wrong_words_get_a_line_that_says_what_to_do() {
+fn invalid_arguments_name_the_next_step() {
     let home = TempHome::new();
     let mut log = CommandLog::default();
     for (args, input) in [
@@ -162,7 +162,7 @@ async fn ask(home: &TempHome, args: &[&str]) -> Output {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_goes_on_with_the_next_key_and_the_next_process_knows() {
+async fn turn_continues_with_the_next_key_and_cooldown_is_stored() {
     let (home, provider) = world(&KEYS).await;
     let limit = json!({"error": {"message": format!("slow down {}", KEYS[0])}}).to_string();
     let limited =
@@ -183,12 +183,12 @@ async fn a_turn_goes_on_with_the_next_key_and_the_next_process_knows() {
     assert!(ask(&home, &["-z", "And now?"]).await.status.success());
     assert_eq!(sent(&provider)[4..], [KEYS[2]]);
     let status = stdout(&run(&home, &["auth", "status", "box"], None));
-    assert!(status.contains("`api-key-3`") && status.contains("`api-key-1` rests until"), "{status}");
+    assert!(status.contains("`api-key-3`") && status.contains("`api-key-1` in cooldown until"), "{status}");
     provider.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_run_out_before_another_model_is_asked() {
+async fn all_keys_are_tried_before_a_fallback_model() {
     let (home, provider) = world(&KEYS[..2]).await;
     let other = FakeProvider::start().await;
     let config = home.read("config.yaml");
@@ -209,7 +209,7 @@ async fn keys_run_out_before_another_model_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_steps_in_has_a_pool_of_its_own() {
+async fn fallback_model_has_its_own_credential_pool() {
     let (home, provider) = world(&KEYS[..1]).await;
     let other = FakeProvider::start().await;
     let (here, there) = (provider.base_url(), other.base_url());
@@ -235,7 +235,7 @@ async fn a_model_that_steps_in_has_a_pool_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_file_is_told_about_and_other_keys_still_work() {
+async fn broken_auth_file_is_reported_and_other_keys_work() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let url = provider.base_url();
     home.write_config(&format!(
@@ -256,7 +256,7 @@ async fn a_broken_file_is_told_about_and_other_keys_still_work() {
 }
 
 #[test]
-fn a_writer_that_is_killed_leaves_a_file_that_can_be_read() {
+fn killed_writer_leaves_a_readable_file() {
     let home = TempHome::new();
     assert!(run(&home, &["auth", "add", "openrouter"], Some(KEYS[0])).status.success());
     let begin = || {

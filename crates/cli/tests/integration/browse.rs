@@ -10,7 +10,7 @@ use std::path::Path;
 
 const BROWSE: [&str; 2] = ["sessions", "browse"];
 
-/// A home with two sessions whose titles and words differ.
+/// A home with two sessions that differ in titles and messages.
 async fn filled(provider: &FakeProvider) -> TempHome {
     let home = TempHome::new();
     home.write_config(&custom_model(&provider.base_url()));
@@ -22,7 +22,7 @@ async fn filled(provider: &FakeProvider) -> TempHome {
     home
 }
 
-/// What the terminal does with keys: echo, lines, signals.
+/// The terminal modes: echo, lines, signals.
 fn modes(screen: &Terminal) -> String {
     let modes = screen.master.get_termios().unwrap();
     format!("{:?} {:?} {:?}", modes.local_flags, modes.input_flags, modes.output_flags)
@@ -48,7 +48,7 @@ async fn left(screen: &mut Terminal, before: &str) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_is_found_by_its_words_and_continued() {
+async fn picker_finds_a_session_by_its_messages_and_resumes_it() {
     let provider = FakeProvider::start().await;
     let home = filled(&provider).await;
     let (mut screen, _) = opened(home.path()).await;
@@ -64,7 +64,7 @@ async fn a_session_is_found_by_its_words_and_continued() {
     screen.expect("────").await;
     screen.type_keys("\r");
     screen.expect("\x1b[?1049l").await;
-    screen.expect("Continuing").await;
+    screen.expect("Resuming").await;
     screen.expect("walrus").await;
 
     // The keyboard belongs to the conversation now.
@@ -81,7 +81,7 @@ async fn a_session_is_found_by_its_words_and_continued() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_terminal_is_given_back_on_every_way_out() {
+async fn picker_restores_the_terminal_on_every_exit() {
     let provider = FakeProvider::start().await;
     let home = filled(&provider).await;
     let (mut screen, before) = opened(home.path()).await;
@@ -106,7 +106,7 @@ async fn the_terminal_is_given_back_on_every_way_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_terminal_it_says_what_to_use() {
+async fn picker_without_a_terminal_names_alternatives() {
     let provider = FakeProvider::start().await;
     let home = filled(&provider).await;
     for home in [home.path(), TempHome::new().path()] {

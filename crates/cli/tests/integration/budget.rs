@@ -1,4 +1,4 @@
-//! Budgets, through the binary: what may not be spent is not spent, whoever asks.
+//! Budgets, through the binary: limits hold for every caller.
 
 use crate::command_log::{CommandLog, masked};
 use crate::process::{run, stderr, stdout};
@@ -33,7 +33,7 @@ fn price(input: u64, output: u64) -> Money {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn eight_processes_share_one_budget_and_pass_it_by_nothing() {
+async fn eight_processes_never_exceed_a_shared_budget() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let limit = Money::parse("8").unwrap();
     configure(&home, &provider, "budget: {day_usd: 8}\n");
@@ -70,7 +70,7 @@ async fn eight_processes_share_one_budget_and_pass_it_by_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_sent_that_could_pass_the_limit() {
+async fn call_that_could_exceed_the_limit_is_not_sent() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     configure(&home, &provider, "budget: {session_usd: 0.0001}\n");
     let out = run(home.path(), &["-z", "hello"]).await;
@@ -98,7 +98,7 @@ async fn nothing_is_sent_that_could_pass_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn helpers_spend_the_money_of_the_session_they_work_for() {
+async fn subagents_spend_the_budget_of_their_session() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let limit = Money::parse("0.5").unwrap();
     configure(&home, &provider, "budget: {session_usd: 0.5}\n");
@@ -138,7 +138,7 @@ async fn helpers_spend_the_money_of_the_session_they_work_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_without_a_price_is_asked_only_if_that_is_allowed() {
+async fn model_without_a_price_needs_permission() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let config = |more: &str| {
         home.write_config(&format!(
@@ -158,7 +158,7 @@ async fn a_model_without_a_price_is_asked_only_if_that_is_allowed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_limit_that_cannot_be_read_is_an_error_and_not_no_limit() {
+async fn invalid_limit_is_an_error() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     configure(&home, &provider, "budget: {day_usd: lots}\n");
     let out = run(home.path(), &["-z", "hello"]).await;

@@ -24,7 +24,7 @@ impl Scene {
         Terminal::start(self.home.path(), self.folder.path(), args)
     }
 
-    /// The result of the newest call, as the model was told.
+    /// The result of the newest call, as sent to the model.
     fn newest_result(&self) -> Value {
         let request = self.provider.requests().pop().unwrap();
         let messages = request.messages();
@@ -38,7 +38,7 @@ fn which() -> ReplyScript {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_is_answered_by_number_or_in_words() {
+async fn question_is_answered_by_number_or_text() {
     let scene = Scene::new("").await;
     let mut screen = scene.open(&[]);
     for (keys, want) in [
@@ -57,7 +57,7 @@ async fn a_question_is_answered_by_number_or_in_words() {
         }
         for (place, line) in keys.iter().enumerate() {
             if keys.len() == 2 && place == 1 {
-                screen.expect("In your own words: ").await;
+                screen.expect("Your own answer: ").await;
             }
             screen.type_keys(line);
         }
@@ -76,7 +76,7 @@ async fn a_question_is_answered_by_number_or_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_being_typed_is_no_answer_and_waits() {
+async fn draft_does_not_answer_a_question_and_is_kept() {
     let scene = Scene::new("display: {busy_input_mode: queue}\n").await;
     let mut screen = scene.open(&[]);
     let slow = which().with_text("Let me think about it.").streamed_in(5);
@@ -105,7 +105,7 @@ async fn what_was_being_typed_is_no_answer_and_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_at_a_question_stops_the_turn_and_no_answer_ends_the_wait() {
+async fn ctrl_c_at_a_question_stops_the_turn() {
     let scene = Scene::new("agent: {clarify_timeout: 1}\n").await;
     let mut screen = scene.open(&[]);
     scene.provider.reply(which()).reply(ReplyScript::text("I took red."));
@@ -129,7 +129,7 @@ async fn ctrl_c_at_a_question_stops_the_turn_and_no_answer_ends_the_wait() {
     screen.expect("Your answer: ").await;
     screen.type_keys("\x03");
     screen.expect("[not answered]").await;
-    screen.expect("stopped; everything so far is saved").await;
+    screen.expect("interrupted; everything so far is saved").await;
     scene.provider.reply(ReplyScript::text("Never mind."));
     screen.expect("❯ \r\x1b[2C").await;
     screen.type_keys("forget it\r");
@@ -138,29 +138,29 @@ async fn ctrl_c_at_a_question_stops_the_turn_and_no_answer_ends_the_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nobody_can_answer_the_model_chooses() {
+async fn question_without_a_user_is_unanswered() {
     let scene = Scene::new("").await;
-    let nobody = "Nobody is there to ask.";
+    let unanswered = "Nobody is there to ask.";
     for args in [&["-z", "paint it"][..], &["chat", "-q", "paint it"], &["--json", "-z", "paint it"]] {
         scene.provider.reply(which()).reply(ReplyScript::text("Red it is."));
         let output = process::stdout(&process::run(scene.home.path(), args).await);
         assert!(output.contains("Red it is."), "{args:?}: {output}");
         let response = scene.newest_result()["user_response"].to_string();
-        assert!(response.contains(nobody), "{args:?}: {response}");
+        assert!(response.contains(unanswered), "{args:?}: {response}");
         let asked = r#"{"v":1,"type":"clarify_asked","id":"#;
         assert_eq!(output.contains(asked), args.contains(&"--json"), "{args:?}: {output}");
     }
-    // One question with a person before it: commands are asked about, but nobody types while it runs.
+    // A one-shot in a terminal: approvals are asked, but no line can be entered while it runs.
     scene.provider.reply(which()).reply(ReplyScript::text("Red it is."));
     let mut screen = scene.open(&["chat", "-q", "paint it"]);
     screen.expect("Which colour? → Nobody is there to ask.").await;
     screen.expect("Red it is.").await;
     assert_eq!(screen.ended().await, 0);
-    assert!(!screen.seen.lock().unwrap().contains("1. red"), "nobody can choose");
+    assert!(!screen.seen.lock().unwrap().contains("1. red"), "there is no user to choose");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recorded_answer_is_replayed() {
+async fn recorded_answer_is_replayed() {
     let scene = Scene::new("").await;
     let recording = scene.folder.path().join("run.jsonl");
     let mut screen = scene.open(&["--record", recording.to_str().unwrap()]);

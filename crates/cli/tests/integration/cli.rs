@@ -56,7 +56,7 @@ fn terminal(command: &str) -> ReplyScript {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_oneshot_prints_the_answer_and_nothing_else() {
+async fn oneshot_prints_only_the_reply() {
     let world = World::new().await;
     world.provider.reply(ReplyScript::text("Forty-two."));
     let out = world.run(&["-z", "What is it?"]).await;
@@ -67,7 +67,7 @@ async fn a_oneshot_prints_the_answer_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_quiet_question_names_its_session_on_standard_error() {
+async fn quiet_query_prints_the_session_on_standard_error() {
     let world = World::new().await;
     world.provider.reply(ReplyScript::text("Yes."));
     let out = world.run(&["chat", "-Q", "-q", "Well?"]).await;
@@ -78,7 +78,7 @@ async fn a_quiet_question_names_its_session_on_standard_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_goes_along_and_stays_the_same_on_resume() {
+async fn image_is_sent_and_unchanged_after_resume() {
     let world = World::new().await;
     world.provider.replies([ReplyScript::text("A dot."), ReplyScript::text("Yes.")]);
     std::fs::write(world.file("dot.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
@@ -101,7 +101,7 @@ async fn an_image_goes_along_and_stays_the_same_on_resume() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_prompt_can_come_from_standard_input() {
+async fn prompt_is_read_from_standard_input() {
     for args in [vec!["-z", "-"], vec!["chat", "-q", "-", "-Q"], vec!["chat", "-Q"]] {
         let world = World::new().await;
         world.provider.reply(ReplyScript::text("ok"));
@@ -118,7 +118,7 @@ async fn the_prompt_can_come_from_standard_input() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_harness_command_line_keeps_working() {
+async fn harness_command_line_keeps_working() {
     let world = World::new().await;
     world.provider.reply(terminal("echo hi > made")).reply(ReplyScript::text("made it"));
     let usage = world.file("reports/usage.json");
@@ -145,7 +145,7 @@ async fn a_harness_command_line_keeps_working() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_turn_keeps_the_message_and_has_a_code() {
+async fn failed_turn_keeps_the_message_and_exits_with_1() {
     let mut log = CommandLog::default();
     for fault in [
         Fault::status(401, "bad key"),
@@ -167,7 +167,7 @@ async fn a_failed_turn_keeps_the_message_and_has_a_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_not_there_is_code_69() {
+async fn unreachable_server_exits_with_69() {
     let world = World::new().await;
     let url = refused_base_url();
     world.configure(&url, "agent:\n  api_max_retries: 1\n");
@@ -178,7 +178,7 @@ async fn a_server_that_is_not_there_is_code_69() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fault_that_passes_is_waited_out() {
+async fn passing_fault_is_retried() {
     for fault in [
         Fault::Status {
             code: 429,
@@ -199,7 +199,7 @@ async fn a_fault_that_passes_is_waited_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_model_five_lines_say_what_to_do() {
+async fn missing_model_prints_the_next_steps() {
     let home = TempHome::new();
     let cwd = tempfile::tempdir().unwrap();
     let out = hermes(home.path(), cwd.path(), &["-z", "hi"]).output().unwrap();
@@ -218,7 +218,7 @@ async fn without_a_model_five_lines_say_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn malformed_settings_are_named_and_left_alone() {
+async fn malformed_settings_are_reported_and_unchanged() {
     let home = TempHome::new();
     let cwd = tempfile::tempdir().unwrap();
     let text = "model:\n  default: m\n  base_url: [unclosed\n";
@@ -234,7 +234,7 @@ async fn malformed_settings_are_named_and_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_are_edited_without_losing_a_comment() {
+async fn config_set_keeps_comments() {
     let world = World::new().await;
     let before = world.home.read("config.yaml");
     assert_eq!(code(&world.run(&["config", "set", "agent.max_turns", "7"]).await), 0);
@@ -256,9 +256,9 @@ async fn settings_are_edited_without_losing_a_comment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_corrupt_store_is_named_and_never_overwritten() {
+async fn corrupt_store_is_reported_and_never_overwritten() {
     let world = World::new().await;
-    let garbage = b"this is not a database, but somebody may want it back".repeat(100);
+    let garbage = b"this is not a database, but its owner may want it back".repeat(100);
     let path = world.home.path().join("state.db");
     std::fs::write(&path, &garbage).unwrap();
     std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
@@ -279,7 +279,7 @@ async fn a_corrupt_store_is_named_and_never_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_nobody_to_ask_a_command_is_denied() {
+async fn command_without_an_approver_is_denied() {
     let world = World::new().await;
     world.provider.reply(terminal("touch ran")).reply(ReplyScript::text("I could not run it."));
     let out = world.run(&["-z", "go"]).await;
@@ -291,7 +291,7 @@ async fn with_nobody_to_ask_a_command_is_denied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn json_events_are_lines_with_a_first_and_a_last() {
+async fn json_output_has_a_first_and_a_last_event() {
     let world = World::new().await;
     world.provider.reply(terminal("echo hi")).reply(ReplyScript::text("Done.").streamed_in(2));
     let out = world.run(&["--json", "--yolo", "-z", "go"]).await;
@@ -339,7 +339,7 @@ async fn golden_prefix_holds_across_resume_in_a_new_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_ends_the_tool_and_is_code_130() {
+async fn interrupt_ends_the_tool_and_exits_with_130() {
     let world = World::new().await;
     let nap = unique_sleep();
     world.provider.reply(terminal(&format!("touch begun; {nap}")));
@@ -363,7 +363,7 @@ async fn an_interrupt_ends_the_tool_and_is_code_130() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_in_use_is_not_taken() {
+async fn session_in_use_is_refused() {
     let world = World::new().await;
     world.provider.reply(terminal("touch begun; sleep 600"));
     let mut child = world.command(&["--yolo", "-z", "go"]).stdin(Stdio::null()).spawn().unwrap();
@@ -409,7 +409,7 @@ async fn sessions_are_listed_shown_renamed_found_and_deleted() {
 }
 
 #[test]
-fn words_on_the_command_line_are_understood() {
+fn command_line_is_parsed() {
     let home = TempHome::new();
     let run = |args: &[&str]| hermes(home.path(), home.path(), args).output().unwrap();
     for args in [&["--version"][..], &["-V"], &["version"]] {
@@ -424,7 +424,7 @@ fn words_on_the_command_line_are_understood() {
 }
 
 #[test]
-fn a_closed_pipe_is_not_an_error_message() {
+fn closed_pipe_prints_no_error() {
     let home = TempHome::new();
     let mut child = hermes(home.path(), home.path(), &["completion", "bash"])
         .stdout(Stdio::piped())
@@ -437,7 +437,7 @@ fn a_closed_pipe_is_not_an_error_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_home_and_its_files_are_private() {
+async fn home_and_its_files_are_private() {
     let outer = tempfile::tempdir().unwrap();
     let home = outer.path().join("new-home");
     let provider = FakeProvider::start().await;
@@ -455,7 +455,7 @@ async fn the_home_and_its_files_are_private() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_not_lost_with_its_report_or_its_reader() {
+async fn reply_is_printed_even_if_the_report_fails() {
     let world = World::new().await;
     world.provider.replies([ReplyScript::text("one"), ReplyScript::text("two"), ReplyScript::text("three")]);
     let out = world.run(&["--usage-file", "/proc/nowhere/x", "-z", "hi"]).await;
@@ -478,7 +478,7 @@ async fn an_answer_is_not_lost_with_its_report_or_its_reader() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn programs_get_a_last_line_even_when_no_turn_was_held() {
+async fn json_output_has_a_result_without_a_turn() {
     let world = World::new().await;
     std::fs::write(world.home.path().join("state.db"), b"not a database at all, really not").unwrap();
     let out = world.run(&["--json", "-z", "hi"]).await;
@@ -489,7 +489,7 @@ async fn programs_get_a_last_line_even_when_no_turn_was_held() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn flags_that_make_no_sense_are_a_matter_of_usage() {
+async fn invalid_flag_values_are_usage_errors() {
     let world = World::new().await;
     let mut log = CommandLog::default();
     for args in [&["-t", "nope", "-z", "hi"][..], &["--provider", "nope", "-z", "hi"]] {
@@ -501,7 +501,7 @@ async fn flags_that_make_no_sense_are_a_matter_of_usage() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_goes_on_where_it_stood_and_with_another_model_if_asked() {
+async fn resume_restores_the_directory_and_may_change_the_model() {
     let world = World::new().await;
     std::fs::create_dir(world.file("sub")).unwrap();
     world.provider.reply(terminal("cd sub")).reply(ReplyScript::text("there"));
@@ -517,7 +517,7 @@ async fn a_session_goes_on_where_it_stood_and_with_another_model_if_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_interrupt_leaves_at_once_and_leaves_nothing_running() {
+async fn second_interrupt_exits_at_once_and_kills_commands() {
     let world = World::new().await;
     let nap = unique_sleep();
     world.provider.reply(terminal(&format!("trap '' TERM; touch begun; {nap}; {nap}")));

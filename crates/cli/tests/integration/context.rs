@@ -1,5 +1,5 @@
-//! Long conversations with the real binary: one line says that older messages were summed up, the meter shows
-//! it, the originals can be read, and a kill at any moment loses nothing.
+//! Long conversations with the real binary: compactions are shown in one line and in the meter, the original
+//! messages can be read, and a kill at any moment loses no message.
 
 use crate::command_log::CommandLog;
 use crate::process::{self, code, custom_model, finished, hermes, json_of, run, stderr, stdout};
@@ -24,9 +24,9 @@ const SECTIONS: [&str; 9] = [
     "Critical Context",
 ];
 
-/// Answers at length, and sums up when it is asked to.
+/// Answers at length, and writes summaries.
 fn answer(body: &Value) -> ReplyScript {
-    let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+    let section = |name: &&str| format!("## {name}\n- a short note about it\n");
     let text = match body["tools"].is_null() {
         true => SECTIONS.iter().map(section).collect::<String>(),
         false => format!("So it is. {}", "And more. ".repeat(300)),
@@ -49,7 +49,7 @@ fn question(turn: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_conversation_in_a_terminal() {
+async fn long_conversation_is_compacted_in_a_terminal() {
     let (home, provider) = scene().await;
     let mut screen = Terminal::start(home.path(), home.path(), &[]);
     screen.expect("❯ \r\x1b[2C").await;
@@ -67,7 +67,7 @@ async fn a_long_conversation_in_a_terminal() {
     screen.expect("❯ \r\x1b[2C").await;
     screen.type_keys("/context\r");
     screen.expect("of 20K tokens").await;
-    screen.expect("from 10K tokens on (engine: compressor)").await;
+    screen.expect("compaction at 10K tokens (engine: compressor)").await;
     screen.expect("❯ \r\x1b[2C").await;
     for turn in 4..6 {
         screen.type_keys(&format!("{}\r", question(turn)));
@@ -111,7 +111,7 @@ async fn a_long_conversation_in_a_terminal() {
 
 /// Whenever the program dies, what was accepted is there once, and the next run goes on.
 #[tokio::test(flavor = "multi_thread")]
-async fn kills_around_compactions_lose_nothing() {
+async fn kills_around_compactions_lose_no_message() {
     let (home, provider) = scene().await;
     let mut dice = Random::new(11);
     let out = run(home.path(), &["-z", &question(0)]).await;
@@ -148,7 +148,7 @@ async fn kills_around_compactions_lose_nothing() {
     let session = json_of(home.path(), &["context", "history"]).await;
     let compactions = session["compactions"].as_array().unwrap().len();
     assert!(compactions > 2, "{compactions} compactions only");
-    // Every question that a model was asked was accepted, and is told once.
+    // Every prompt that a model got was accepted, and is in the record once.
     let shown = stdout(&run(home.path(), &["sessions", "show", "latest"]).await);
     for turn in 0..=40 {
         let begin = format!("Question {turn}: ");
@@ -156,16 +156,19 @@ async fn kills_around_compactions_lose_nothing() {
             !body["tools"].is_null()
                 && body["messages"].as_array().unwrap().last().unwrap().to_string().contains(&begin)
         });
-        let told = shown.matches(&begin).count();
-        assert!(told <= 1 && (told == 1 || !was_asked), "{begin}told {told} times, asked: {was_asked}");
+        let stored = shown.matches(&begin).count();
+        assert!(
+            stored <= 1 && (stored == 1 || !was_asked),
+            "{begin}stored {stored} times, sent: {was_asked}"
+        );
     }
     assert!(said.iter().any(|text| text.contains("Question 40: ")), "{said:?}");
     assert!(provider.rejections().is_empty(), "a request was not valid");
 }
 
-/// An engine that breaks when a person asks for a compaction is told of, and the compressor does it.
+/// An engine that fails on a compaction of the user is reported, and the compressor takes over.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_engine_is_told_of_when_a_person_asks() {
+async fn failing_engine_is_reported_on_compress() {
     let (home, _provider) = scene().await;
     let config = home.read("config.yaml");
     home.write_config(&format!("{config}context: {{engine: mine}}\n"));
@@ -185,9 +188,9 @@ async fn a_broken_engine_is_told_of_when_a_person_asks() {
     assert_eq!(screen.ended().await, 0);
 }
 
-/// What a server says it gives a model counts for more than what such models have elsewhere.
+/// The context window that a server reports is used instead of the usual one of its model.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_ones_own_is_asked_for_the_window() {
+async fn local_server_is_asked_for_the_window() {
     let serve = |mut connection: Connection| async move {
         while let Ok(Some(request)) = connection.next_request().await {
             let (status, body) = match request.path.as_str() {

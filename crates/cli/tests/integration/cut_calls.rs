@@ -14,7 +14,7 @@ fn cut() -> ReplyScript {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cut_calls_are_asked_for_with_more_room_and_replayed() {
+async fn cut_calls_are_retried_with_a_higher_limit_and_replayed() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&custom_model(&provider.base_url()));
     provider.reply(cut());

@@ -37,7 +37,7 @@ fn terminal(command: &str) -> ReplyScript {
     ReplyScript::call("terminal", json!({ "command": command }))
 }
 
-/// The first result of a tool that the main session was told.
+/// The first tool result that was sent to the main session's model.
 fn told(provider: &FakeProvider) -> Value {
     let bodies = provider.bodies();
     let mut results = bodies.iter().flat_map(|body| body["messages"].as_array().unwrap()).filter(|message| {
@@ -47,7 +47,7 @@ fn told(provider: &FakeProvider) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn helpers_work_side_by_side_and_only_their_summaries_come_back() {
+async fn subagents_run_in_parallel_and_return_summaries() {
     // Each waits for the other, so they get on only side by side.
     let (home, provider) = world(
         "",
@@ -107,7 +107,7 @@ async fn helpers_work_side_by_side_and_only_their_summaries_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_person_commands_that_need_asking_are_refused() {
+async fn subagent_commands_without_an_approver_are_denied() {
     for (config, runs) in [("", false), ("delegation:\n  subagent_auto_approve: true\n", true)] {
         let (home, _provider) = world(
             config,
@@ -122,7 +122,7 @@ async fn without_a_person_commands_that_need_asking_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_orchestrator_may_have_helpers_where_the_depth_allows_it() {
+async fn orchestrator_may_delegate_within_the_depth_limit() {
     for (depth, goes_deeper) in [(1, false), (2, true)] {
         let (home, provider) = world(
             &format!("delegation:\n  max_spawn_depth: {depth}\n"),
@@ -148,7 +148,7 @@ async fn an_orchestrator_may_have_helpers_where_the_depth_allows_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_the_session_stops_its_helpers() {
+async fn interrupting_the_session_stops_its_subagents() {
     let nap = unique_sleep();
     let command = format!("touch begun; {nap}");
     let (home, _provider) =
@@ -172,7 +172,7 @@ async fn stopping_the_session_stops_its_helpers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn helpers_that_were_killed_with_their_session_are_closed_with_it() {
+async fn killed_subagents_are_closed_with_their_session() {
     let command = "touch begun; until [ -e go ]; do sleep 0.02; done; echo once >> log";
     let (home, provider) = world(
         "",

@@ -10,7 +10,7 @@ fn document(name: &str) -> String {
     std::fs::read_to_string(root.join(name)).unwrap()
 }
 
-/// The words between backquotes.
+/// The texts between backquotes.
 fn code_spans(text: &str) -> BTreeSet<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

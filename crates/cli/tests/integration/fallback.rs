@@ -77,7 +77,7 @@ fn keys(provider: &FakeProvider) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_third_answers_for_the_others_and_the_first_comes_back() {
+async fn third_model_answers_and_the_first_returns() {
     let world = World::new().await;
     world.configure(&refused_base_url(), &world.chain());
     world.second.fault(Fault::status(401, "wrong key"));
@@ -95,7 +95,7 @@ async fn the_third_answers_for_the_others_and_the_first_comes_back() {
     assert_eq!((&result["final_response"], &result["model"]), (&"I am back.".into(), &"one".into()));
     assert_eq!(notices, [""; 0]);
     let asked = world.first.bodies().pop().unwrap();
-    assert!(asked.to_string().contains("Here."), "it is told what was said without it");
+    assert!(asked.to_string().contains("Here."), "it gets the messages of the other models");
     assert!(asked["messages"][0].to_string().contains("Model: one"), "{asked}");
 
     assert_eq!((keys(&world.first), keys(&world.second)), (vec![FIRST.into()], vec![SECOND.into()]));
@@ -109,7 +109,7 @@ async fn the_third_answers_for_the_others_and_the_first_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_moves_within_one_turn_and_its_tools_are_not_run_twice() {
+async fn fallback_within_a_turn_runs_tools_once() {
     let world = World::new().await;
     world.configure(&world.first.base_url(), &format!("{}approvals: {{mode: off}}\n", world.chain()));
     let call = serde_json::json!({"command": "echo x >> ran"});
@@ -133,8 +133,8 @@ async fn a_conversation_moves_within_one_turn_and_its_tools_are_not_run_twice() 
     world.third.finish();
 }
 
-/// One turn goes through a chat server, a Messages server and a Responses server. Each is told what
-/// the others did, in a shape that it takes, and gets back what it thought itself and nothing else.
+/// One turn goes through a chat server, a Messages server and a Responses server. Each gets the messages of the
+/// others in its own format, and only its own reasoning.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_chain_goes_through_all_three_formats() {
     let world = World::new().await;
@@ -200,7 +200,7 @@ async fn one_chain_goes_through_all_three_formats() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_older_setting_works_too() {
+async fn older_fallback_setting_works() {
     let world = World::new().await;
     let second = world.second.base_url();
     world.configure(
@@ -211,14 +211,17 @@ async fn the_older_setting_works_too() {
     world.second.reply(ReplyScript::text("Quick."));
     let out = world.run(&["chat", "-q", "hi"]).await;
     assert!(out.status.success() && stdout(&out).contains("Quick."), "{}{}", stdout(&out), stderr(&out));
-    assert!(!keys(&world.second).contains(&FIRST.to_owned()), "the first one's key stays with the first");
+    assert!(
+        !keys(&world.second).contains(&FIRST.to_owned()),
+        "the first one's key is sent to the first only"
+    );
     world.first.finish();
     world.second.finish();
     world.third.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_entries_are_named_and_do_no_harm() {
+async fn invalid_fallback_entries_are_reported() {
     let world = World::new().await;
     world.configure(
         &world.first.base_url(),
@@ -246,7 +249,7 @@ async fn bad_entries_are_named_and_do_no_harm() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_nobody_answers_the_last_reason_is_given() {
+async fn failure_of_all_models_names_the_last_reason() {
     let world = World::new().await;
     world.configure(&world.first.base_url(), &world.chain());
     for provider in [&world.first, &world.second, &world.third] {

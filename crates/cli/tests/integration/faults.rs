@@ -1,11 +1,10 @@
-//! Every kind of fault through the whole program, in every format in which it exists: what is
-//! reported, how often the server is asked, what a person is told to do, and that the conversation
-//! goes on afterwards as if nothing had happened.
+//! Every kind of fault through the whole program, in every format in which it exists: the report, the number of
+//! requests, the advice to the user, and the conversation afterwards.
 
-mod heard;
 mod row;
 mod scene;
 mod table;
+mod transcript;
 mod untrusted;
 
 use hermes_runtime::FaultClass;
@@ -36,17 +35,17 @@ fn every_class_is_in_the_documentation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fault_that_stays_ends_the_turn_and_keeps_the_conversation() {
+async fn lasting_fault_ends_the_turn_and_keeps_the_conversation() {
     each(table::staying(), |row, mode| async move { Scene::new(row, mode).await.fails().await }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fault_that_passes_ends_with_one_answer() {
+async fn passing_fault_ends_with_one_reply() {
     each(table::passing(), |row, mode| async move { Scene::new(row, mode).await.recovers().await }).await;
 }
 
-/// How many rows that wait are played at once, and how many of the others. One of those that wait
-/// has a clock running, so they must not be too many.
+/// The number of waiting rows that run at once, and of the others. Waiting rows have deadlines, so they must not
+/// be too many.
 const WAITING: usize = 8;
 const WORKING: usize = 4;
 

@@ -58,7 +58,7 @@ fn used_days_ago(path: &Path, days: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_result_is_kept_once_and_goes_with_its_last_session() {
+async fn equal_results_share_a_file_until_the_last_session() {
     let world = World::new().await;
     let (first, second) = (world.ran(LONG).await, world.ran(LONG).await);
     let [path] = world.kept().try_into().unwrap();
@@ -84,7 +84,7 @@ async fn the_same_result_is_kept_once_and_goes_with_its_last_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pruning_files_shows_asks_and_removes() {
+async fn files_prune_lists_confirms_and_removes() {
     let world = World::new().await;
     let mut log = CommandLog::default();
     let empty = run(world.path(), &["sessions", "files"]).await;
@@ -112,7 +112,7 @@ async fn pruning_files_shows_asks_and_removes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn old_files_go_by_themselves_once_a_day() {
+async fn old_files_are_removed_once_a_day() {
     let world = World::new().await;
     world.ran(LONG).await;
     let [path] = world.kept().try_into().unwrap();
@@ -161,7 +161,7 @@ async fn files_follow_an_export() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn doctor_tells_sizes_and_finds_damage() {
+async fn doctor_reports_sizes_and_damage() {
     let world = World::new().await;
     world.ran(LONG).await;
     std::fs::write(world.path().join("state.db.bak-v6-1"), "copy").unwrap();

@@ -1,4 +1,4 @@
-//! How often a terminal call waits for the disk, in Hermes and in everything that it starts.
+//! The number of disk syncs of a terminal call, in Hermes and its child processes.
 
 use crate::process::{code, custom_model, finished, hermes, stderr};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
@@ -29,7 +29,7 @@ async fn fsyncs(calls: usize) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_terminal_call_with_output_waits_for_the_disk_twice() {
+async fn terminal_call_waits_for_the_disk_twice() {
     if Command::new("strace").arg("-V").output().is_err() {
         println!("skipped: strace is not installed");
         return;

@@ -50,19 +50,19 @@ impl Scene {
     }
 }
 
-/// Whether this is a date as prompts have it: `Sunday, November 15, 2026`.
+/// Returns true for a date of a prompt: `Sunday, November 15, 2026`.
 fn is_date(text: &str) -> bool {
     let words: Vec<&str> = text.split(' ').collect();
     matches!(words[..], [day, _, _, year] if day.ends_with("day,") && year.parse::<u16>().is_ok())
 }
 
 #[tokio::test]
-async fn nothing_is_there() {
+async fn golden_prompt_of_an_empty_home() {
     insta::assert_snapshot!(Scene::new().await.golden(&[]).await);
 }
 
 #[tokio::test]
-async fn everything_is_there() {
+async fn golden_prompt_with_every_layer() {
     let scene = Scene::new().await;
     let mut config = custom_model(&scene.provider.base_url());
     config.push_str(
@@ -83,7 +83,7 @@ async fn everything_is_there() {
 
 /// The kinds of files for a project, of which the first counts.
 #[tokio::test]
-async fn each_kind_of_project_file() {
+async fn golden_prompts_of_project_files() {
     let scene = Scene::new().await;
     // From the last to the first: each one hides those before it.
     for (kind, files) in [
@@ -106,7 +106,7 @@ async fn each_kind_of_project_file() {
 
 /// A session goes on with the bytes that it began with, whatever the calendar says.
 #[tokio::test]
-async fn a_resumed_prompt_is_the_same_a_day_later() {
+async fn resumed_prompt_is_the_same_a_day_later() {
     let scene = Scene::new().await;
     // These two zones never have the same date.
     let (today, tomorrow) = ("<-12>12", "<+14>-14");

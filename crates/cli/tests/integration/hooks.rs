@@ -1,4 +1,4 @@
-//! Programs of the person's own that are run at moments of a turn.
+//! Hooks: scripts of the user that run on turn events.
 
 use crate::command_log::{CommandLog, masked};
 use crate::process::{
@@ -34,7 +34,7 @@ fn terminal(command: &str) -> ReplyScript {
     ReplyScript::call("terminal", json!({ "command": command }))
 }
 
-/// The newest result that the model was told.
+/// The newest result that was sent to the model.
 fn told(provider: &FakeProvider) -> String {
     let body = provider.bodies().pop().unwrap();
     let messages = body["messages"].as_array().unwrap();
@@ -48,7 +48,7 @@ fn notices(lines: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_moment_is_told_with_what_it_is_about() {
+async fn hooks_get_every_event_with_its_data() {
     let keep = "cat >> ~/seen; echo >> ~/seen";
     let (home, provider) = world(&[
         ("on_session_start", "", keep),
@@ -106,7 +106,7 @@ async fn every_moment_is_told_with_what_it_is_about() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hook_can_block_a_call() {
+async fn hook_can_block_a_call() {
     let guard =
         r#"grep -q 'touch bad' && echo '{"decision": "block", "reason": "no bad files here"}'; exit 0"#;
     let (home, provider) = world(&[
@@ -133,7 +133,7 @@ async fn a_hook_can_block_a_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_of_a_hook_are_sent_with_the_users_and_replayed_as_they_were() {
+async fn hook_context_is_sent_with_the_message_and_replayed() {
     let (home, provider) =
         world(&[("pre_llm_call", "", r#"date +%N > ~/n; echo "{\"context\": \"It rains. $(cat ~/n)\"}""#)])
             .await;
@@ -160,7 +160,7 @@ async fn words_of_a_hook_are_sent_with_the_users_and_replayed_as_they_were() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
+async fn failing_hook_is_reported_once_and_the_turn_continues() {
     let nap = unique_sleep();
     let mut log = CommandLog::default();
     for (settings, script) in
@@ -192,7 +192,7 @@ async fn what_goes_wrong_with_a_hook_is_told_once_and_the_turn_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hook_sees_no_secrets_and_what_it_leaves_running_is_ended() {
+async fn hook_sees_no_secrets_and_its_children_are_killed() {
     let nap = unique_sleep();
     let script = format!("env > ~/env; {nap} & exit 0");
     let (home, provider) = world(&[("pre_llm_call", "", &script)]).await;
@@ -206,7 +206,7 @@ async fn a_hook_sees_no_secrets_and_what_it_leaves_running_is_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_consent_nothing_runs() {
+async fn hook_without_approval_does_not_run() {
     let (home, provider) = world(&[("pre_llm_call", "", "touch ~/ran")]).await;
     provider.reply(ReplyScript::text("Hi.")).reply(ReplyScript::text("Hi.")).reply(ReplyScript::text("Hi."));
     let out = run(home.path(), &["-z", "go"]).await;
@@ -232,7 +232,7 @@ async fn without_consent_nothing_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_is_asked_once_and_again_when_the_script_was_changed() {
+async fn hook_approval_is_asked_again_after_a_script_change() {
     let (home, provider) = world(&[("pre_llm_call", "", "echo one >> ~/ran")]).await;
     home.write(ALLOWLIST, r#"{"note": "mine"}"#);
     for _ in 0..5 {
@@ -241,7 +241,7 @@ async fn a_person_is_asked_once_and_again_when_the_script_was_changed() {
     let mut screen = Terminal::start(home.path(), home.path(), &[]);
     screen.expect("❯").await;
     screen.type_keys("hello\r");
-    screen.expect("runs this at every pre_llm_call").await;
+    screen.expect("runs this hook at every pre_llm_call").await;
     screen.expect("/bin/sh ~/hook0.sh").await;
     screen.expect("Run it? [y/N]").await;
     screen.type_keys("y\r");
@@ -299,7 +299,7 @@ async fn a_person_is_asked_once_and_again_when_the_script_was_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_ends_a_running_hook_and_the_turn() {
+async fn interrupt_ends_a_running_hook_and_the_turn() {
     let nap = unique_sleep();
     let script = format!("touch ~/runs; {nap}");
     let (home, provider) = world(&[("pre_tool_call", "", &script)]).await;
@@ -319,7 +319,7 @@ async fn a_stop_ends_a_running_hook_and_the_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hook_does_not_outlive_a_killed_process() {
+async fn hook_does_not_outlive_a_killed_process() {
     let nap = unique_sleep();
     let script = format!("touch ~/runs; exec {nap}");
     let (home, provider) = world(&[("pre_llm_call", "", &script)]).await;
@@ -338,7 +338,7 @@ async fn a_hook_does_not_outlive_a_killed_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn helpers_run_the_same_hooks() {
+async fn subagents_run_the_same_hooks() {
     let (home, provider) =
         world(&[("pre_tool_call", "matcher: terminal", "cat >> ~/seen; echo >> ~/seen")]).await;
     provider.answer_with(|body| {

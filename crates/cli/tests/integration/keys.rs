@@ -100,7 +100,7 @@ struct Scene {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_key_is_seen_by_its_own_origin_only() {
+async fn keys_are_sent_only_to_their_origin() {
     let second = Witness::new(None).await;
     let first = Witness::new(None).await;
     let (a, b) = (first.url(), second.url());
@@ -212,7 +212,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
             second: &["stored one"],
         },
         Scene {
-            name: "a stored key without an address stays with its provider",
+            name: "a stored key without an address is sent to its provider only",
             config: model(&format!("provider: openrouter, base_url: '{a}'")),
             env: vec![],
             lists: "openrouter",
@@ -248,7 +248,7 @@ async fn each_key_is_seen_by_its_own_origin_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_redirect_takes_no_key_anywhere() {
+async fn redirects_carry_no_key() {
     let target = Witness::new(None).await;
     let first = Witness::new(Some(format!("{}/chat/completions", target.url()))).await;
     let home = TempHome::new();

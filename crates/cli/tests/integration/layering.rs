@@ -1,4 +1,4 @@
-//! Which of our crates may use which.
+//! The dependencies among our own crates.
 //!
 //! The table here is the one in `docs/architecture.md`; both are compared with each other and
 //! with what the manifests really say, so the page stays true.
@@ -106,7 +106,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
 type Table = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
-fn the_manifests_keep_to_the_table() {
+fn manifests_match_the_table() {
     let allowed = table();
     let used = used(&metadata());
     let names = |table: &Table| table.keys().cloned().collect::<Vec<_>>();
@@ -118,14 +118,14 @@ fn the_manifests_keep_to_the_table() {
 }
 
 #[test]
-fn the_page_shows_the_same_table() {
+fn architecture_page_shows_the_same_table() {
     let page = workspace().join("docs/architecture.md");
     let page = std::fs::read_to_string(&page).unwrap();
     assert_eq!(documented(&page), table());
 }
 
 #[test]
-fn stand_ins_are_for_tests_only() {
+fn test_doubles_are_dev_dependencies() {
     let users = used(&metadata()).into_iter().filter(|(_, used)| used.contains("testkit"));
     assert!(users.map(|(name, _)| name).all(|name| name == "xtask"));
 }
@@ -170,7 +170,7 @@ fn row(line: &str) -> (String, BTreeSet<String>) {
     (of.concat(), others.into_iter().collect())
 }
 
-/// What cargo knows about our own packages; this needs no registry and so no network.
+/// Cargo's metadata of our own packages; this needs no registry and so no network.
 pub(crate) fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let asked = Command::new(cargo)

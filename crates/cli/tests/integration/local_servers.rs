@@ -84,7 +84,7 @@ async fn serve(mut connection: Connection, window: u64, answer: Answer, seen: Ar
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn window_is_asked_once_before_the_first_request_and_shown_everywhere() {
+async fn window_is_requested_once_before_the_first_call() {
     let server = Server::start(8_192, |_| "Fine.".to_owned()).await;
     let home = server.home("");
     let out = run(home.path(), &["-z", "hi"]).await;
@@ -99,7 +99,7 @@ async fn window_is_asked_once_before_the_first_request_and_shown_everywhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn window_in_the_settings_is_not_asked() {
+async fn configured_window_is_not_requested() {
     let server = Server::start(8_192, |_| "Fine.".to_owned()).await;
     let home = server.home("");
     let config =
@@ -110,7 +110,7 @@ async fn window_in_the_settings_is_not_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn window_below_the_least_is_refused_before_a_request() {
+async fn window_below_the_minimum_is_refused_before_a_request() {
     let server = Server::start(2_048, |_| "Fine.".to_owned()).await;
     let home = server.home("");
     let out = run(home.path(), &["-z", "hi"]).await;
@@ -120,7 +120,7 @@ async fn window_below_the_least_is_refused_before_a_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn conversation_in_the_smallest_window_goes_on() {
+async fn conversation_continues_in_the_smallest_window() {
     const SUMMARY: &str = "## Goal\nTalk.\n## Constraints & Preferences\nNone.\n## Progress\n### Done\nTalked about \
         many things.\n## Key Decisions\nNone.\n## Relevant Files\nNone.\n## Next Steps\nNone.\n## Critical Context\n\
         The word is heron.";

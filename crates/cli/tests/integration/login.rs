@@ -77,7 +77,7 @@ async fn run(home: &TempHome, provider: &FakeProvider, args: &[&str]) -> Output 
     finished(command).await
 }
 
-/// What was shown, which must hold no token.
+/// The output, which must contain no token.
 fn shown(out: &Output) -> String {
     let all = stdout(out) + &stderr(out);
     for secret in [ACCESS, RENEWED, REFRESH] {
@@ -115,7 +115,7 @@ fn sent(provider: &FakeProvider) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_is_made_used_renewed_and_forgotten() {
+async fn login_is_stored_used_refreshed_and_deleted() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let pending = (400, json!({"error": "authorization_pending"}));
     let portal = Portal::start(vec![
@@ -161,7 +161,7 @@ async fn a_login_is_made_used_renewed_and_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_is_renewed_before_it_expires() {
+async fn token_is_refreshed_before_it_expires() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let portal = Portal::start(vec![
         ("/device", vec![(200, device())]),
@@ -179,9 +179,9 @@ async fn a_token_is_renewed_before_it_expires() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_that_is_refused_stores_nothing() {
+async fn refused_login_stores_nothing() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
-    let denied = (400, json!({"error": "access_denied", "error_description": "The person said no."}));
+    let denied = (400, json!({"error": "access_denied", "error_description": "The user said no."}));
     let portal = Portal::start(vec![("/device", vec![(200, device())]), ("/token", vec![denied])]).await;
     configure(&home, &portal);
     let out = run(&home, &provider, &["auth", "login", "nous"]).await;
@@ -197,7 +197,7 @@ async fn a_login_that_is_refused_stores_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_github_token_buys_one_for_copilot_and_goes_no_further() {
+async fn github_token_is_exchanged_for_a_copilot_token_only() {
     const GITHUB: &str = "github_pat_0123456789";
     const SHORT: &str = "tid=copilot-0123456789";
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);

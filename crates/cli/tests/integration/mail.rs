@@ -1,4 +1,4 @@
-//! What a person says while a turn runs reaches the model exactly once, whatever becomes of the process.
+//! A message that is entered while a turn runs reaches the model exactly once, also if the process is killed.
 
 use crate::process;
 use crate::pty::Terminal;
@@ -96,7 +96,7 @@ async fn leaves(screen: &mut Terminal) {
     assert_eq!(screen.ended().await, 0);
 }
 
-/// SIGKILL, which nobody can answer.
+/// SIGKILL, which cannot be handled.
 async fn kill(screen: &mut Terminal) {
     let id = screen.child.process_id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)).unwrap();
     kill_process(id, Signal::KILL).unwrap();
@@ -106,7 +106,7 @@ async fn kill(screen: &mut Terminal) {
 const MODES: [(&str, &str); 3] = [("interrupt", "interrupting"), ("queue", "queued"), ("steer", "steering")];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn three_messages_during_a_busy_turn_reach_the_model_once() {
+async fn messages_during_a_turn_reach_the_model_once() {
     for (mode, word) in MODES {
         let scene = Scene::new(mode).await;
         let mut screen = scene.busy().await;
@@ -139,7 +139,7 @@ async fn three_messages_during_a_busy_turn_reach_the_model_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_acknowledged_survives_a_kill_and_is_said_once() {
+async fn acknowledged_message_survives_a_kill_and_is_sent_once() {
     for (mode, word) in MODES {
         let scene = Scene::new(mode).await;
         let mut screen = scene.busy().await;
@@ -149,7 +149,7 @@ async fn what_was_acknowledged_survives_a_kill_and_is_said_once() {
         scene.let_go();
         let mut again = scene.open(&["--continue"]);
         if mode != "interrupt" {
-            again.expect("3 messages were still waiting").await;
+            again.expect("sending 3 queued messages").await;
         }
         scene.has_heard_all_once().await;
         leaves(&mut again).await;
@@ -157,7 +157,7 @@ async fn what_was_acknowledged_survives_a_kill_and_is_said_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_single_question_takes_along_what_waits() {
+async fn oneshot_sends_queued_messages() {
     let scene = Scene::new("queue").await;
     let mut screen = scene.busy().await;
     say_three(&mut screen, "queued").await;
@@ -179,7 +179,7 @@ async fn a_single_question_takes_along_what_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_while_a_turn_runs_never_interrupt_it() {
+async fn slash_commands_do_not_interrupt_a_turn() {
     let scene = Scene::new("interrupt").await;
     let mut screen = scene.busy().await;
     for (keys, answer) in [
@@ -194,7 +194,7 @@ async fn commands_while_a_turn_runs_never_interrupt_it() {
         screen.expect(answer).await;
     }
     scene.let_go();
-    screen.expect("↳ told: go left").await;
+    screen.expect("↳ steered: go left").await;
     screen.expect("Heard.").await;
     screen.expect("❯ then right").await;
     leaves(&mut screen).await;

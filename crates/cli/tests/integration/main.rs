@@ -1,7 +1,6 @@
 //! The binary as a process, against a scripted provider.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-mod aftermath;
 mod auth;
 mod browse;
 mod budget;
@@ -9,6 +8,7 @@ mod clarify;
 mod cli;
 mod command_log;
 mod context;
+mod crash_recovery;
 mod cut_calls;
 mod delegation;
 mod demo;
@@ -22,15 +22,14 @@ mod golden_prompts;
 mod hooks;
 mod keys;
 mod layering;
-mod layers;
 mod local_servers;
 mod login;
+mod logs_and_traces;
 mod mail;
 mod memory;
 mod model;
 mod modes;
 mod names;
-mod observe;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod process;
@@ -47,5 +46,6 @@ mod skills;
 mod source_files;
 mod supply;
 mod switching;
+mod system_prompt;
 mod terminal;
 mod turn_ends;

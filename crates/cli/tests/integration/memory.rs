@@ -12,7 +12,7 @@ fn memory(home: &TempHome, args: &[&str]) -> Output {
     process::hermes(home.path(), home.path(), &args).output().unwrap()
 }
 
-/// What it prints when it goes well.
+/// The output of a successful command.
 fn said(home: &TempHome, args: &[&str]) -> String {
     let output = memory(home, args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -27,7 +27,7 @@ fn logged(log: &mut CommandLog, home: &TempHome, args: &[&str]) -> i32 {
 }
 
 #[test]
-fn entries_are_added_changed_shown_and_taken_back() {
+fn entries_are_added_edited_shown_and_undone() {
     let home = TempHome::new();
     let mut log = CommandLog::default();
     let mut done = |args: &[&str]| assert_eq!(logged(&mut log, &home, args), 0, "{args:?}");
@@ -83,7 +83,7 @@ fn programs_read_json() {
 }
 
 #[test]
-fn what_cannot_be_done_says_why_and_what_next() {
+fn refusals_name_the_reason_and_the_next_step() {
     let home = TempHome::new();
     said(&home, &["add", "fact one"]);
     said(&home, &["add", "fact two"]);
@@ -109,7 +109,7 @@ fn what_cannot_be_done_says_why_and_what_next() {
 }
 
 #[test]
-fn nothing_in_the_files_can_act_on_the_terminal() {
+fn memory_files_are_printed_escaped() {
     let home = TempHome::new();
     home.write("memories/MEMORY.md", "red \x1b[31m\n§\npass\u{200b}word\nand more");
     let shown = said(&home, &["show", "--target", "memory"]);
@@ -118,7 +118,7 @@ fn nothing_in_the_files_can_act_on_the_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_of_the_model_is_a_line_in_the_chat() {
+async fn memory_write_of_the_model_is_shown_in_the_chat() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&process::custom_model(&provider.base_url()));
     let call = json!({"target": "user", "action": "add", "content": "is called Ada"});
@@ -135,7 +135,7 @@ async fn a_write_of_the_model_is_a_line_in_the_chat() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_model_looks_back_and_the_person_is_told() {
+async fn background_review_is_reported_to_the_user() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let settings = "memory:\n  nudge_interval: 2\ndisplay:\n  memory_notifications: verbose\n";
     home.write_config(&format!("{}{settings}", process::custom_model(&provider.base_url())));

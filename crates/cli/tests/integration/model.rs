@@ -57,7 +57,7 @@ async fn server() -> Listener {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn looking_creates_nothing_and_lists_say_what_is_missing() {
+async fn list_creates_no_home_and_names_missing_keys() {
     let outside = tempfile::tempdir().unwrap();
     let home = outside.path().join("home");
     let env = [("DEEPSEEK_API_KEY", "sk-deep-secret-123456")];
@@ -78,7 +78,7 @@ async fn looking_creates_nothing_and_lists_say_what_is_missing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn resolve_says_what_and_why_or_what_to_do() {
+async fn resolve_prints_the_choice_and_its_reasons() {
     let home = TempHome::new();
     let env = [("OPENROUTER_API_KEY", "sk-or-secret-123456"), ("DEEPSEEK_API_KEY", "sk-deep-secret-123456")];
     let found = parsed(&run(home.path(), &["model", "resolve", "-m", "a/b", "--json"], &env).await);
@@ -111,7 +111,7 @@ async fn resolve_says_what_and_why_or_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn logins_of_vendors_programs_are_used_or_named() {
+async fn vendor_logins_are_used_or_named() {
     let home = TempHome::new();
     let resolve = |provider: &'static str| ["model", "resolve", "--provider", provider, "-m", "x"];
     let mut log = CommandLog::default();
@@ -147,7 +147,7 @@ async fn logins_of_vendors_programs_are_used_or_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn set_saves_a_choice_whole_and_drops_what_belonged_to_another() {
+async fn set_saves_a_choice_and_removes_keys_of_another_provider() {
     let home = TempHome::new();
     let before = "# mine\nmodel:\n  provider: custom\n  base_url: http://127.0.0.1:1/v1\n  api_key: old-secret-key\n  default: m\n  context_length: 5000\n";
     home.write_config(before);
@@ -176,7 +176,7 @@ async fn set_saves_a_choice_whole_and_drops_what_belonged_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn set_knows_the_provider_in_use_also_without_its_key() {
+async fn set_knows_the_current_provider_without_its_key() {
     let home = TempHome::new();
     home.write_config("model: {provider: openrouter, default: a/b}\n");
     let mut log = CommandLog::default();
@@ -194,7 +194,7 @@ async fn set_knows_the_provider_in_use_also_without_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_on_this_machine_tells_its_models_and_window() {
+async fn local_server_reports_models_and_window() {
     let (home, server) = (TempHome::new(), server().await);
     home.write_config(&format!(
         "model: {{provider: box, default: alpha}}\ncustom_providers: [{{name: box, base_url: '{}'}}]\n",
@@ -215,7 +215,7 @@ async fn a_server_on_this_machine_tells_its_models_and_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
+async fn window_too_small_for_tools_is_reported_before_a_request() {
     let server = server().await;
     let mut log = CommandLog::default();
     let named = format!("custom_providers: [{{name: ollama, base_url: '{}'}}]\n", server.base_url());
@@ -250,14 +250,14 @@ async fn a_window_too_small_for_tools_is_told_before_anything_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_and_a_model_are_picked_by_number() {
+async fn provider_and_model_are_picked_by_number() {
     let (home, server) = (TempHome::new(), server().await);
     home.write_config(&format!("custom_providers: [{{name: box, base_url: '{}'}}]\n", server.base_url()));
     let mut screen = Terminal::start(home.path(), home.path(), &["model"]);
     screen.expect("1  custom:box").await;
     screen.expect("Provider (number or name): ").await;
     screen.type_keys("999\r");
-    screen.expect("no such provider").await;
+    screen.expect("Unknown provider").await;
     screen.expect("Provider (number or name): ").await;
     screen.type_keys("1\r");
     screen.expect("1  alpha").await;
@@ -273,7 +273,7 @@ async fn a_provider_and_a_model_are_picked_by_number() {
     let mut screen = Terminal::start(home.path(), home.path(), &["model"]);
     screen.expect("Provider (number or name): ").await;
     screen.type_keys("\r");
-    screen.expect("Nothing was changed.").await;
+    screen.expect("No change.").await;
     assert_eq!(screen.ended().await, 1);
     assert_eq!(home.read("config.yaml"), config);
 }

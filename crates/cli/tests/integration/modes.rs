@@ -63,7 +63,7 @@ fn unmark(value: &mut Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_call_thinking_and_an_image_work_in_every_format() {
+async fn tool_calls_thinking_and_images_work_in_every_format() {
     for (mode, is_streamed) in MODES.iter().flat_map(|mode| [(*mode, true), (*mode, false)]) {
         let world = World::new().await;
         world.configure("");
@@ -103,7 +103,7 @@ async fn a_tool_call_thinking_and_an_image_work_in_every_format() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reply_that_is_not_streamed_is_shown_to_people_and_programs() {
+async fn reply_without_streaming_is_shown() {
     let world = World::new().await;
     world.configure("");
     for mode in MODES {
@@ -127,7 +127,7 @@ async fn a_reply_that_is_not_streamed_is_shown_to_people_and_programs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_goes_from_one_format_to_another_and_back() {
+async fn session_changes_formats_and_returns() {
     let world = World::new().await;
     world.configure("");
     let script = |text: &str| ReplyScript::text(text).with_reasoning("Hm.");

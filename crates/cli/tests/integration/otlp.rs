@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 const KEY: &str = "opaque-key-of-this-test-4711";
 const PASS: &str = "opaque-pass-of-this-test-0815";
 
-/// What came to the collector: the head of a request, and its body.
+/// A request to the collector: head and body.
 type Heard = (String, String);
 
 /// Listens on loopback; every connection is one request, which is answered with `answer`. Without an
@@ -83,7 +83,7 @@ fn time(span: &Value, key: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_with_two_tool_calls_is_one_tree_without_what_was_said() {
+async fn turn_is_one_span_tree_without_message_texts() {
     let (endpoint, heard) = collector(taken());
     let (home, provider) = world(&endpoint).await;
     // How spans end is told also where little is logged.
@@ -149,7 +149,7 @@ async fn a_turn_with_two_tool_calls_is_one_tree_without_what_was_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_sends_elsewhere_is_not_followed_and_disturbs_nothing() {
+async fn redirecting_collector_is_not_followed() {
     let (elsewhere, heard_elsewhere) = collector(taken());
     let answer = format!(
         "HTTP/1.1 307 Temporary Redirect\r\nlocation: {elsewhere}/v1/traces\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -168,7 +168,7 @@ async fn a_collector_that_sends_elsewhere_is_not_followed_and_disturbs_nothing()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_says_nothing_holds_nobody_up() {
+async fn silent_collector_does_not_delay_the_exit() {
     let (endpoint, heard) = collector(None);
     let (home, provider) = world(&endpoint).await;
     provider.reply(ReplyScript::text("Done."));
@@ -180,7 +180,7 @@ async fn a_collector_that_says_nothing_holds_nobody_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_that_cannot_be_used_are_named_and_the_turn_goes_on() {
+async fn unusable_otlp_settings_are_reported_and_the_turn_runs() {
     for (endpoint, want) in [
         ("ftp://127.0.0.1", "telemetry.otlp: `ftp://127.0.0.1` is not an http or https address"),
         ("http://me:hush@127.0.0.1", "telemetry.otlp: the address carries a user name or password"),

@@ -14,7 +14,7 @@ pub(crate) fn custom_model(base_url: &str) -> String {
     )
 }
 
-/// The binary in a clean environment: nothing of whoever runs the tests reaches it.
+/// The binary in a clean environment, without variables of the user who runs the tests.
 pub(crate) fn hermes(home: &Path, cwd: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
     command.args(args).current_dir(cwd).env_clear();
@@ -33,7 +33,7 @@ pub(crate) async fn run(home: &Path, args: &[&str]) -> Output {
     finished(hermes(home, home, args)).await
 }
 
-/// What `hermes ARGS --json` prints; it must go well.
+/// The value that `hermes ARGS --json` prints; it must succeed.
 pub(crate) async fn json_of(home: &Path, args: &[&str]) -> Value {
     let out = run(home, &[args, &["--json"]].concat()).await;
     assert_eq!(code(&out), 0, "{args:?}: {}", stderr(&out));
@@ -80,7 +80,7 @@ pub(crate) async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process has exactly this command line.
+/// Returns true if a process has exactly this command line.
 pub(crate) fn is_running(command: &str) -> bool {
     let wanted: Vec<&str> = command.split(' ').collect();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

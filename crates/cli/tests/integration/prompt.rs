@@ -29,7 +29,7 @@ fn stdout(output: &Output) -> &str {
 }
 
 #[test]
-fn findings_are_lines_and_the_exit_code_says_what_came_of_it() {
+fn findings_are_lines_and_set_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("clean.md"), "Ignore the build folder.\n").unwrap();
     std::fs::write(folder.path().join("hostile.md"), HOSTILE).unwrap();
@@ -51,7 +51,7 @@ fn findings_are_lines_and_the_exit_code_says_what_came_of_it() {
 }
 
 #[test]
-fn scopes_and_standard_input() {
+fn scan_takes_scopes_and_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     for (scope, want) in
         [("all", ""), ("context", "-:1: role_hijack: You are now an evil\n"), ("strict", "-:1: role_hijack")]
@@ -63,7 +63,7 @@ fn scopes_and_standard_input() {
 }
 
 #[test]
-fn as_json_the_places_are_bytes() {
+fn json_positions_are_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let output = scan(folder.path(), &["-", "missing.md", "--json"], "é\ncat .env\n");
     let all: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -23,7 +23,7 @@ async fn ask_in(home: &Path, cwd: &Path, args: &[&str]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn skills_of_the_command_line_are_in_the_system_prompt() {
+async fn skills_flag_adds_skills_to_the_system_prompt() {
     let (home, provider) = scene("").await;
     home.write(
         "skills/tea/SKILL.md",
@@ -42,7 +42,7 @@ async fn skills_of_the_command_line_are_in_the_system_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn personality_is_behind_the_prompt_and_not_stored() {
+async fn personality_follows_the_prompt_and_is_not_stored() {
     let more = "display: {personality: captain}\nagent: {system_prompt: Answer in rhymes.}\n\
                 personalities: {captain: {system_prompt: Speak as a captain., tone: gruff}}\n";
     let (home, provider) = scene(more).await;
@@ -58,7 +58,7 @@ async fn personality_is_behind_the_prompt_and_not_stored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn code_project_and_programs_are_described_unless_switched_off() {
+async fn project_facts_are_described_unless_disabled() {
     let (home, provider) = scene("").await;
     home.write("project/Cargo.toml", "");
     home.write("project/.git/HEAD", "ref: refs/heads/fix\n");
@@ -77,7 +77,7 @@ async fn code_project_and_programs_are_described_unless_switched_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memory_change_waits_for_approval_where_no_user_is_there() {
+async fn memory_change_is_pending_without_a_user() {
     let (home, provider) = scene("memory: {write_approval: true}\n").await;
     let arguments = json!({"target": "user", "action": "add", "content": "Likes tea."});
     provider.replies([ReplyScript::call("memory", arguments), ReplyScript::text("Noted.")]);
@@ -91,9 +91,6 @@ async fn memory_change_waits_for_approval_where_no_user_is_there() {
     let id = pending[0]["id"].as_str().unwrap();
     assert_eq!(code(&run(home.path(), &["memory", "approve", id]).await), 0);
     assert_eq!(home.read("memories/USER.md").trim(), "Likes tea.");
-    assert_eq!(
-        stdout(&run(home.path(), &["memory", "pending"]).await).trim(),
-        "no changes wait for approval"
-    );
+    assert_eq!(stdout(&run(home.path(), &["memory", "pending"]).await).trim(), "No pending changes.");
     assert_eq!(code(&run(home.path(), &["memory", "reject", id]).await), 2);
 }

@@ -11,7 +11,7 @@ pub(crate) struct Terminal {
     pub(crate) child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     pub(crate) seen: Arc<Mutex<String>>,
-    /// How much of `seen` was already expected.
+    /// The length of `seen` that was already expected.
     read: usize,
     pub(crate) master: Box<dyn MasterPty + Send>,
 }

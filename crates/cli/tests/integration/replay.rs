@@ -25,7 +25,7 @@ fn recording(home: &TempHome) -> (PathBuf, String) {
     (path, named)
 }
 
-/// `hermes replay` in an empty home, with nobody to ask: the server is gone by then.
+/// `hermes replay` in an empty home, after the server is gone.
 async fn replayed(file: &str, more: &[&str]) -> std::process::Output {
     let elsewhere = TempHome::new();
     let out = run(elsewhere.path(), &[&["replay", file], more].concat()).await;
@@ -40,7 +40,7 @@ fn lines(path: &Path) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recorded_run_is_replayed_identically_without_server_or_home() {
+async fn recorded_run_is_replayed_identically_without_server_or_home() {
     let provider = FakeProvider::start().await;
     let home = home(&provider);
     let (path, file) = recording(&home);
@@ -78,13 +78,13 @@ async fn a_recorded_run_is_replayed_identically_without_server_or_home() {
     assert_eq!(steps.len(), 4);
     assert_eq!(steps[1], (&json!(2), &json!(["terminal"])));
     let page = stdout(&replayed(&file, &["--list"]).await);
-    let ends: Vec<&str> = page.lines().filter_map(|line| Some(line.split_once(" answered: ")?.1)).collect();
+    let ends: Vec<&str> = page.lines().filter_map(|line| Some(line.split_once(" received: ")?.1)).collect();
     insta::assert_snapshot!("list", ends.join("\n"));
 }
 
 /// The summary of a second model is an input like any other.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_compaction_is_replayed() {
+async fn compaction_is_replayed() {
     for engine in ["compressor", "lossless"] {
         compactions_are_replayed(engine).await;
     }
@@ -108,7 +108,7 @@ async fn compactions_are_replayed(engine: &str) {
             let sections =
                 ["Goal", "Constraints & Preferences", "Completed Actions", "Active State", "Blocked"];
             let more = ["Key Decisions", "Relevant Files", "Critical Context", "Resolved Questions"];
-            let section = |name: &&str| format!("## {name}\n- what was said about it, in a few words\n");
+            let section = |name: &&str| format!("## {name}\n- a short note about it\n");
             return ReplyScript::text(sections.iter().chain(&more).map(section).collect::<String>());
         }
         if body["messages"].to_string().contains("another session") {
@@ -137,7 +137,7 @@ async fn compactions_are_replayed(engine: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recording_is_never_overwritten_and_only_made_of_conversations() {
+async fn recordings_are_not_overwritten_and_need_a_conversation() {
     let provider = FakeProvider::start().await;
     let home = home(&provider);
     let kept = home.write("kept", "mine");
@@ -156,7 +156,7 @@ async fn a_recording_is_never_overwritten_and_only_made_of_conversations() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recording_that_was_changed_says_where() {
+async fn changed_recording_reports_the_difference() {
     let provider = FakeProvider::start().await;
     let home = home(&provider);
     let (path, file) = recording(&home);
@@ -199,7 +199,7 @@ async fn a_recording_that_was_changed_says_where() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secrets_are_placeholders_in_words_results_replies_and_requests() {
+async fn recording_replaces_secrets_by_placeholders() {
     let provider = FakeProvider::start().await;
     let home = home(&provider);
     home.write("leak", KEY);
@@ -218,7 +218,7 @@ async fn secrets_are_placeholders_in_words_results_replies_and_requests() {
     let out = run(home.path(), &["--record", &second_file, "--continue", "-z", "and now?"]).await;
     assert_eq!(code(&out), 0, "{}", stderr(&out));
     let sent = provider.bodies();
-    assert!(sent.iter().all(|body| body.to_string().contains(KEY)), "the model itself gets what was said");
+    assert!(sent.iter().all(|body| body.to_string().contains(KEY)), "the model itself gets the message");
     drop(provider);
     for (path, file, requests) in [(&path, &file, 2), (&second, &second_file, 1)] {
         let text = std::fs::read_to_string(path).unwrap();
@@ -230,7 +230,7 @@ async fn secrets_are_placeholders_in_words_results_replies_and_requests() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fork_goes_on_with_a_live_model_in_a_new_session() {
+async fn fork_continues_with_a_live_model_in_a_new_session() {
     let provider = FakeProvider::start().await;
     let home = home(&provider);
     let (_, file) = recording(&home);

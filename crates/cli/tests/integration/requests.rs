@@ -1,4 +1,4 @@
-//! What settings about requests do on the wire, through the binary.
+//! Settings about requests, through the binary.
 
 use crate::command_log::masked;
 use crate::process::{self, hermes, stderr, stdout};
@@ -46,7 +46,7 @@ custom_providers:
 ";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reasoning_and_extras_reach_the_wire_and_a_resume_sends_the_same() {
+async fn reasoning_and_extras_are_sent_also_after_resume() {
     let world = World::new(DEEPSEEK).await;
     world.provider.replies([
         ReplyScript::call("terminal", json!({"command": "echo seen"})).with_reasoning("Let me see."),
@@ -77,7 +77,7 @@ async fn reasoning_and_extras_reach_the_wire_and_a_resume_sends_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_that_hermes_writes_itself_is_refused_in_extra_body() {
+async fn extra_body_cannot_replace_members_of_hermes() {
     let world = World::new(&DEEPSEEK.replace("top_k: 7", "max_tokens: 7")).await;
     let out = world.run(&["-z", "Look."]).await;
     assert!(!out.status.success());
@@ -116,7 +116,7 @@ async fn picky(key: &'static str) -> (String, tokio::task::JoinHandle<()>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn doctor_finds_a_wrong_key_with_one_authenticated_request() {
+async fn doctor_checks_the_key_with_one_request() {
     let (base_url, serving) = picky("right-key-1234").await;
     let mut lines = Vec::new();
     for key in ["right-key-1234", "wrong-key-1234"] {
@@ -135,7 +135,7 @@ async fn doctor_finds_a_wrong_key_with_one_authenticated_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_model_names_the_command_that_lists_the_models() {
+async fn unknown_model_names_the_list_command() {
     let world = World::new(DEEPSEEK).await;
     let body =
         json!({"error": {"message": "The model `deepseek-v4` does not exist", "code": "model_not_found"}});
@@ -149,7 +149,7 @@ async fn an_unknown_model_names_the_command_that_lists_the_models() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn config_set_refuses_what_is_not_an_address() {
+async fn config_set_refuses_invalid_addresses() {
     let world = World::new("").await;
     for (key, value, is_taken) in [
         ("model.base_url", "127.0.0.1:8000", false),
@@ -162,7 +162,7 @@ async fn config_set_refuses_what_is_not_an_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_steps_in_gets_no_echo_and_its_reply_comes_back_without_its_reasoning() {
+async fn fallback_model_gets_no_reasoning_of_another_model() {
     let strict = FakeProvider::start().await;
     let fallback = format!(
         "fallback_providers:\n  - {{provider: custom, model: m, base_url: '{}', api_key: other-key-1234}}\n",

@@ -40,7 +40,7 @@ async fn logged(log: &mut CommandLog, home: &Path, args: &[&str]) -> Output {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_store_is_counted_checked_and_kept_in_order() {
+async fn stats_verify_and_reindex_of_a_store() {
     let home = filled().await;
     let home = home.path();
     let stats = json_of(home, &["stats"]).await;
@@ -65,7 +65,7 @@ async fn the_store_is_counted_checked_and_kept_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_ends_with_one() {
+async fn verify_exits_with_1_on_damage() {
     let home = filled().await;
     std::fs::write(home.path().join("state.db"), "text ".repeat(1_000)).unwrap();
     let _ = std::fs::remove_file(home.path().join("state.db-wal"));
@@ -76,7 +76,7 @@ async fn what_is_wrong_ends_with_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_can_be_used_as_a_home() {
+async fn backup_works_as_a_database() {
     let home = filled().await;
     let (home, other) = (home.path(), TempHome::new());
     let copy = other.path().join("state.db");
@@ -94,7 +94,7 @@ async fn a_backup_can_be_used_as_a_home() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_is_imported_into_an_empty_home() {
+async fn export_is_imported_into_an_empty_home() {
     let home = filled().await;
     let (home, other) = (home.path(), TempHome::new());
     let file = home.join("all.jsonl");
@@ -115,7 +115,7 @@ async fn an_export_is_imported_into_an_empty_home() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pruning_shows_asks_and_deletes() {
+async fn prune_lists_confirms_and_deletes() {
     let home = filled().await;
     let home = home.path();
     let none = json_of(home, &["prune"]).await;
@@ -132,7 +132,7 @@ async fn pruning_shows_asks_and_deletes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pruning_leaves_sessions_that_have_not_ended() {
+async fn prune_keeps_sessions_that_have_not_ended() {
     let home = filled().await;
     let db = SessionDb::open(&home.path().join("state.db"), Arc::new(|| 1_000.0)).unwrap();
     let left = NewSession {
@@ -155,7 +155,7 @@ async fn pruning_leaves_sessions_that_have_not_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn main_sessions_keep_the_settings_they_were_made_with() {
+async fn sessions_keep_the_settings_they_started_with() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&format!("{}agent:\n  max_turns: 12\n", custom_model(&provider.base_url())));
     provider.reply(ReplyScript::text("Hello."));
@@ -185,7 +185,7 @@ async fn searches_are_sorted_and_filtered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_last_days_are_looked_at() {
+async fn insights_of_the_last_days() {
     let home = filled().await;
     let home = home.path();
     let found = process::json_of(home, &["insights", "--days", "7"]).await;
@@ -230,7 +230,7 @@ async fn empty_home_stays_empty() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_is_left_has_ended_until_it_is_resumed() {
+async fn closed_session_has_ended_until_it_is_resumed() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&custom_model(&provider.base_url()));
     let home = home.path();
@@ -244,7 +244,7 @@ async fn a_session_that_is_left_has_ended_until_it_is_resumed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn exports_come_as_lines_or_as_an_array() {
+async fn export_writes_lines_or_an_array() {
     let home = filled().await;
     let home = home.path();
     let out = sessions(home, &["export", "-"]).await;
@@ -299,7 +299,7 @@ async fn lists_are_filtered_and_sessions_archived() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
+async fn old_sessions_are_pruned_at_start_only_if_enabled() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     let model = custom_model(&provider.base_url());
     home.write_config(&model);
@@ -329,7 +329,7 @@ async fn old_sessions_are_deleted_at_the_start_only_if_wanted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trusted_import_is_continued_with_the_same_bytes() {
+async fn trusted_import_resumes_with_the_same_bytes() {
     let (home, other, provider) = (TempHome::new(), TempHome::new(), FakeProvider::start().await);
     let config = custom_model(&provider.base_url());
     for home in [&home, &other] {
@@ -355,7 +355,7 @@ async fn a_trusted_import_is_continued_with_the_same_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_compressed_conversation_is_listed_once_and_resumed_where_it_went_on() {
+async fn compacted_conversation_is_listed_once_and_resumed_at_its_end() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&custom_model(&provider.base_url()));
     let said = |text: &str| json!([{ "role": "user", "content": text, "timestamp": 2 }, { "role": "assistant", "content": "yes", "timestamp": 3 }]);
@@ -379,7 +379,7 @@ async fn a_compressed_conversation_is_listed_once_and_resumed_where_it_went_on()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tool_calls_are_shown_readably() {
+async fn show_prints_tool_calls() {
     let home = filled().await;
     let mut log = CommandLog::default();
     logged(&mut log, home.path(), &["search", "walrus"]).await;
@@ -394,7 +394,7 @@ async fn tool_calls_are_shown_readably() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_are_shown_by_size_and_kind() {
+async fn show_prints_images_by_size_and_kind() {
     let home = filled().await;
     let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA";
     let session = json!({ "id": "with-image", "source": "cli", "model": "m", "started_at": 1000.0, "messages": [

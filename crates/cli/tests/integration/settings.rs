@@ -15,7 +15,7 @@ async fn home_with(more: &str) -> (TempHome, FakeProvider) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_are_refused_where_a_setting_promises_more() {
+async fn commands_are_refused_by_unsupported_safety_settings() {
     let mut log = CommandLog::default();
     for (setting, key) in [
         ("terminal:\n  backend: docker\n", "terminal.backend"),
@@ -42,7 +42,7 @@ async fn commands_are_refused_where_a_setting_promises_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_privacy_setting_that_cannot_be_honoured_stops_the_run() {
+async fn unsupported_privacy_setting_stops_the_run() {
     let (home, provider) = home_with("privacy:\n  redact_pii: true\n").await;
     let out = run(home.path(), &["--yolo", "-z", "hi"]).await;
     assert_eq!((code(&out), stdout(&out).as_str()), (78, ""), "{}", stderr(&out));
@@ -51,7 +51,7 @@ async fn a_privacy_setting_that_cannot_be_honoured_stops_the_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unused_settings_are_summed_up_in_one_line() {
+async fn unused_settings_are_one_line() {
     let more = "memory:\n  provider: honcho\nmcp_servers:\n  a: {command: x, args: [y]}\nagent:\n  max_turn: 3\n\
                 security:\n  website_blocklist:\n    enabled: true\n";
     let (home, provider) = home_with(more).await;
@@ -82,7 +82,7 @@ fn written_out(base_url: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_home_with_the_defaults_of_python_is_green_and_quiet() {
+async fn home_with_python_defaults_has_no_warnings() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&written_out(&provider.base_url()));
     let doctor = run(home.path(), &["doctor"]).await;

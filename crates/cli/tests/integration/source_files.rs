@@ -11,14 +11,14 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 #[test]
-fn a_mod_line_reaches_every_file() {
+fn mod_lines_reach_every_file() {
     let forgotten = |package: &Package| unreached(&package.sources, &package.roots);
     let forgotten: Vec<PathBuf> = packages().iter().flat_map(forgotten).collect();
     assert_eq!(forgotten, Vec::<PathBuf>::new(), "no `mod` line reaches these files");
 }
 
 #[test]
-fn a_crate_has_one_integration_test_binary() {
+fn crates_have_one_integration_test_binary() {
     for package in packages() {
         let others: Vec<_> = package.tests.iter().filter(|name| *name != "integration").collect();
         assert!(others.is_empty(), "{}: make {others:?} modules of tests/integration", package.name);
@@ -94,7 +94,7 @@ fn sources(files: &[(&str, &str)]) -> Sources {
 }
 
 #[test]
-fn a_planted_file_is_found() {
+fn planted_file_is_found() {
     let files = [
         ("src/lib.rs", "pub mod a;\n#[cfg(feature = \"x\")]\npub(crate) mod b;\n"),
         ("src/a.rs", "mod inner;\n#[cfg(test)]\n#[path = \"a_tests.rs\"]\nmod tests;\n"),

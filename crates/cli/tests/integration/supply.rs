@@ -1,5 +1,5 @@
-//! What we build on: no banned crate, no unknown licence, no second copy of what must be one, and
-//! nothing that does not come from the public registry.
+//! The dependency policy: no banned crate, no unknown licence, no second copy of a crate that must be unique, and
+//! no source other than the public registry.
 //!
 //! `deny.toml` states the same policy for people who have cargo-deny; nothing but cargo is needed
 //! here.
@@ -36,7 +36,7 @@ const LICENCES: [&str; 15] = [
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 #[test]
-fn nothing_in_the_lock_file_breaks_the_policy() {
+fn lock_file_keeps_the_policy() {
     let packages = packages();
     assert!(packages.len() > 100, "only {} packages were listed", packages.len());
     let problems: Vec<String> = packages.iter().flat_map(problems).chain(doubles(&packages)).collect();
@@ -44,7 +44,7 @@ fn nothing_in_the_lock_file_breaks_the_policy() {
 }
 
 #[test]
-fn licence_expressions_are_understood() {
+fn licence_expressions_are_parsed() {
     for (expression, want) in [
         ("MIT", true),
         ("MIT/Apache-2.0", true),
@@ -123,7 +123,7 @@ fn metadata(more: &[&str]) -> Result<Value, String> {
     serde_json::from_slice(&asked.stdout).map_err(|error| error.to_string())
 }
 
-/// Whether a licence expression can be met from the list. What cannot be read is not allowed.
+/// Returns true if a licence expression can be met from the list. One that cannot be parsed is not allowed.
 fn is_allowed(expression: &str) -> bool {
     // The old spelling `A/B` means a choice.
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");

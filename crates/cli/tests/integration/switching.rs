@@ -57,7 +57,7 @@ impl Replied for Terminal {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_of_another_provider_is_asked_in_its_own_format_with_its_own_key() {
+async fn switched_provider_uses_its_format_and_key() {
     let world = World::new().await;
     world.one.reply(ReplyScript::text("From one."));
     world.two.replies([ReplyScript::text("From two."), ReplyScript::text("Two again.")]);
@@ -87,7 +87,7 @@ async fn a_model_of_another_provider_is_asked_in_its_own_format_with_its_own_key
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_is_not_listed_is_refused_unless_forced() {
+async fn unlisted_model_is_refused_unless_forced() {
     let world = World::new().await;
     world.one.reply(ReplyScript::text("Forced."));
     let mut screen = world.open(&[]).await;
@@ -104,7 +104,7 @@ async fn a_name_that_is_not_listed_is_refused_unless_forced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_before_the_model_works_on_the_command_line() {
+async fn provider_prefix_works_on_the_command_line() {
     let world = World::new().await;
     world.two.reply(ReplyScript::text("From two."));
     let args = ["-m", "two:fake", "-z", "hello"];

@@ -1,4 +1,4 @@
-//! A conversation in a real terminal: what a person types, and what they see.
+//! A conversation in a real terminal: input and screen.
 
 use crate::process;
 use crate::pty::Terminal;
@@ -13,7 +13,7 @@ fn terminal(command: &str) -> ReplyScript {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_in_a_terminal() {
+async fn conversation_in_a_terminal() {
     let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
     let provider = FakeProvider::start().await;
     home.write_config(&process::custom_model(&provider.base_url()));
@@ -75,7 +75,7 @@ async fn a_conversation_in_a_terminal() {
     }
     screen.type_keys("\x03");
     screen.expect("[exit 130]").await;
-    screen.expect("stopped").await;
+    screen.expect("interrupted").await;
 
     // A paste of several lines is one message.
     provider.reply(ReplyScript::text("Two lines."));
@@ -95,7 +95,7 @@ async fn a_conversation_in_a_terminal() {
 
     // And on, in a new process.
     let mut again = Terminal::start(home.path(), folder.path(), &["--continue"]);
-    again.expect("Continuing").await;
+    again.expect("Resuming").await;
     again.expect("Two lines.").await;
     provider.reply(ReplyScript::text("Welcome back."));
     again.expect("❯").await;
@@ -110,7 +110,7 @@ async fn a_conversation_in_a_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_gets_a_name_while_the_person_goes_on() {
+async fn title_is_generated_while_the_chat_continues() {
     let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
     let provider = FakeProvider::start().await;
     home.write_config(

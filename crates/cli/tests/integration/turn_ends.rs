@@ -58,7 +58,7 @@ async fn unfinished_turns_are_not_completed_and_exit_with_1() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_text_of_a_stopped_reply_is_kept_and_never_sent() {
+async fn interrupted_reply_is_stored_and_not_sent() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&custom_model(&provider.base_url()));
     let answer: String = (0..200).map(|n| format!("word{n} ")).collect();
@@ -102,7 +102,7 @@ async fn the_text_of_a_stopped_reply_is_kept_and_never_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_reply_is_shown_again_after_a_resume() {
+async fn interrupted_reply_is_shown_after_a_resume() {
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&custom_model(&provider.base_url()));
     let answer: String = (0..200).map(|n| format!("word{n} ")).collect();
@@ -113,7 +113,7 @@ async fn a_stopped_reply_is_shown_again_after_a_resume() {
     screen.expect("word3").await;
     screen.type_keys("\x03");
     screen.expect("(interrupted reply, not sent to the model)").await;
-    screen.expect("stopped; everything so far is saved").await;
+    screen.expect("interrupted; everything so far is saved").await;
     screen.expect("❯").await;
     screen.type_keys("/quit\r");
     assert_eq!(screen.ended().await, 0);
@@ -127,7 +127,7 @@ async fn a_stopped_reply_is_shown_again_after_a_resume() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_request_is_dumped_without_secrets() {
+async fn rejected_request_is_dumped_without_secrets() {
     let key = "sk-dumped-secret-0123456789";
     let (home, provider) = (TempHome::new(), FakeProvider::start().await);
     home.write_config(&format!("{}agent: {{api_max_retries: 1}}\n", custom_model(&provider.base_url())));

@@ -3,12 +3,12 @@
 use super::excerpt::{self, Piece};
 use super::layout::Area;
 use super::paint::{Frame, Look, Span};
-use super::state::{Picker, Row, Said};
+use super::state::{Picker, PreviewMessage, Row};
 use crate::term::fitting;
 use crate::wrap::wrapped;
 use unicode_width::UnicodeWidthStr;
 
-/// Draws everything.
+/// Draws the screen.
 pub(super) fn frame(picker: &Picker) -> Frame {
     let (size, layout) = (picker.size(), picker.layout());
     let mut frame = Frame { lines: vec![Vec::new(); size.lines], cursor: (0, 0) };
@@ -70,7 +70,7 @@ impl Frame {
             Row::Session(entry) => {
                 vec![(10, entry.when.clone()), (5, entry.messages.to_string()), (10, entry.source.clone())]
             }
-            // Where it is narrow, what was said matters more than when.
+            // On a narrow screen the message matters more than its time.
             Row::Hit(_) if area.columns < 50 => Vec::new(),
             Row::Hit(hit) => vec![(10, hit.when.clone())],
         };
@@ -91,12 +91,11 @@ impl Frame {
         }
     }
 
-    /// Columns at the right end, the last ones first; those for which there is no room are left
-    /// out. Gives the column at which they begin.
+    /// Draws columns at the right end, the last one first, as many as fit. Returns the column at which they start.
     fn right_side(&mut self, area: Area, line: usize, cells: &[(usize, String)]) -> usize {
         let mut end = area.column + area.columns;
         for (place, (width, text)) in cells.iter().enumerate() {
-            // Three fifths of the line are for the words, or all but the time where it is narrow.
+            // Three fifths of the line are for the title, or all but the time on a narrow screen.
             let is_room = end - area.column >= width + 2 + area.columns * 3 / 5 || place == 0;
             if area.columns < 30 || !is_room {
                 break;
@@ -133,7 +132,7 @@ impl Frame {
             (None, Some(_)) => vec![(fitting("Reading…", width), Look::Dim)],
             (None, None) => Vec::new(),
         };
-        // The end of the conversation is what a person remembers.
+        // The user recognises a session by its end.
         let first = lines.len().saturating_sub(area.lines);
         for (line, (text, look)) in lines[first..].iter().enumerate() {
             self.put(area.line + line, start, text, *look);
@@ -141,7 +140,7 @@ impl Frame {
     }
 }
 
-/// A hit without a title is called what the list calls its session.
+/// The name of a hit: its title, or the name that the list shows for its session.
 fn name<'a>(picker: &'a Picker, row: &Row<'a>) -> &'a str {
     match row {
         Row::Session(entry) => &entry.name,
@@ -150,7 +149,7 @@ fn name<'a>(picker: &'a Picker, row: &Row<'a>) -> &'a str {
     }
 }
 
-fn preview_lines(said: &[Said], width: usize) -> Vec<(String, Look)> {
+fn preview_lines(said: &[PreviewMessage], width: usize) -> Vec<(String, Look)> {
     let mut lines = Vec::new();
     for said in said {
         let look = if said.who.is_empty() { Look::Dim } else { Look::Plain };
@@ -160,7 +159,7 @@ fn preview_lines(said: &[Said], width: usize) -> Vec<(String, Look)> {
         lines.extend(wrapped(&said.text, width).into_iter().map(|line| (line, look)));
     }
     if lines.is_empty() {
-        lines.push((fitting("Nothing was said in this session.", width), Look::Dim));
+        lines.push((fitting("This session has no messages.", width), Look::Dim));
     }
     lines
 }
@@ -179,7 +178,7 @@ fn count_line(picker: &Picker) -> String {
     line
 }
 
-/// The keys that fit, the most needed first.
+/// The key hints that fit, the most important first.
 fn hints(picker: &Picker, columns: usize) -> String {
     let escape = if picker.query().is_empty() { "Esc leave" } else { "Esc clear" };
     let mut line = String::new();
@@ -201,7 +200,7 @@ fn who_said(role: &str) -> &str {
     }
 }
 
-/// The end of what was typed, where the cursor is.
+/// The end of the typed query, where the cursor is.
 fn end_of(text: &str, width: usize) -> String {
     let text = crate::term::printable(text).into_owned();
     let mut start = text.as_str();

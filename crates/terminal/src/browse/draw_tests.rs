@@ -1,5 +1,5 @@
 use super::super::fullscreen::Size;
-use super::super::state::{Entry, Event, Found, Hit};
+use super::super::state::{Entry, Event, Hit, SearchResult};
 use super::*;
 use crate::keys::Key;
 use hermes_conversation::SessionId;
@@ -24,7 +24,7 @@ fn picker(columns: usize, lines: usize) -> Picker {
     Picker::new(entries, Size { columns, lines })
 }
 
-/// A line as it stands on the screen, with wide characters taking their columns.
+/// A line of the screen, in which wide characters take two columns.
 fn text(line: &[Span]) -> String {
     let mut out = String::new();
     let mut spans: Vec<_> = line.iter().collect();
@@ -51,13 +51,13 @@ fn searched(columns: usize, lines: usize) -> Picker {
         snippet: "the >>>parser<<< is\nfixed".into(),
         when: "2d ago".into(),
     };
-    let found = Found { hits: vec![hit], remark: None };
-    picker.apply(Event::Found { query: "pars".into(), found });
+    let found = SearchResult { hits: vec![hit], remark: None };
+    picker.apply(Event::Searched { query: "pars".into(), found });
     picker
 }
 
 #[test]
-fn a_wide_screen() {
+fn wide_screen_shows_all_columns() {
     assert_eq!(
         screen(&picker(80, 7)),
         [
@@ -74,7 +74,7 @@ fn a_wide_screen() {
 }
 
 #[test]
-fn a_narrow_screen() {
+fn narrow_screen_leaves_columns_out() {
     assert_eq!(
         screen(&picker(40, 7)),
         [
@@ -90,7 +90,7 @@ fn a_narrow_screen() {
 }
 
 #[test]
-fn hits_stand_below_with_their_marks() {
+fn hits_are_listed_below_with_matches_marked() {
     let picker = searched(100, 6);
     assert_eq!(
         screen(&picker)[..4],
@@ -111,7 +111,7 @@ fn hits_stand_below_with_their_marks() {
 }
 
 #[test]
-fn nothing_ever_leaves_the_screen() {
+fn drawing_stays_inside_the_screen() {
     for (columns, lines) in
         [(1, 1), (5, 2), (12, 4), (29, 5), (30, 5), (40, 12), (79, 24), (80, 24), (200, 60)]
     {
@@ -120,7 +120,7 @@ fn nothing_ever_leaves_the_screen() {
             for key in keys {
                 picker.apply(Event::Key(key));
             }
-            let said = vec![Said { who: "you", text: "看看 this\n".repeat(50) }];
+            let said = vec![PreviewMessage { who: "you", text: "看看 this\n".repeat(50) }];
             picker.apply(Event::Tail { id: SessionId::new("a"), said });
             let frame = frame(&picker);
             assert_eq!(frame.lines.len(), lines);
@@ -136,8 +136,9 @@ fn nothing_ever_leaves_the_screen() {
 }
 
 #[test]
-fn the_preview_shows_the_end() {
-    let said: Vec<_> = (1..=9).map(|number| Said { who: "you", text: format!("line {number}") }).collect();
+fn preview_shows_the_last_messages() {
+    let said: Vec<_> =
+        (1..=9).map(|number| PreviewMessage { who: "you", text: format!("line {number}") }).collect();
     let mut narrow = picker(40, 12);
     narrow.apply(Event::Key(Key::Tab));
     assert_eq!(screen(&narrow)[6], "Reading…");

@@ -1,4 +1,4 @@
-//! A piece of a message with what matched in it, cut so that the match is seen.
+//! An excerpt of a message, cut so that the match is visible.
 
 use crate::term::printable;
 use unicode_width::UnicodeWidthChar;
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_match_is_marked_and_seen() {
+    fn match_is_marked_and_visible() {
         let far = format!("{} >>>walrus<<< and more", "word ".repeat(20));
         for (snippet, width, want) in [
             ("a >>>fox<<< ran", 40, "a [fox] ran"),

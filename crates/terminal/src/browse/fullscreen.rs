@@ -1,7 +1,7 @@
-//! The terminal as a screen of our own, and as it was again afterwards.
+//! The terminal's alternate screen, restored on every way out.
 //!
-//! Whatever way the program takes, the terminal is given back: leaving and unwinding drop
-//! [`Fullscreen`], and a panic gives it back before it says anything, so that its words are seen.
+//! Returning and unwinding drop [`Fullscreen`]; a panic restores the terminal before its message is printed,
+//! so that the message is visible.
 
 use crate::term;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -12,11 +12,11 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use tokio::sync::mpsc;
 
-/// The other screen, without line wrapping, with pastes marked as such.
+/// Enters the alternate screen, without line wrapping, with bracketed paste.
 const ENTER: &str = "\x1b[?1049h\x1b[?7l\x1b[?2004h\x1b[2J";
 const LEAVE: &str = "\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// How the terminal was, while it is not.
+/// The terminal modes to restore.
 static BEFORE: Mutex<Option<(Termios, ThreadId)>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
@@ -27,7 +27,7 @@ pub(super) struct Size {
     pub(super) lines: usize,
 }
 
-/// The right to draw; gives the terminal back when it is dropped.
+/// The right to draw; restores the terminal on drop.
 pub(super) struct Fullscreen(());
 
 impl Fullscreen {
@@ -43,7 +43,7 @@ impl Fullscreen {
         Ok(screen)
     }
 
-    /// `false` when nobody sees it any more.
+    /// Writes to the screen; `false` if the terminal is gone.
     pub(super) fn write(&self, text: &str) -> bool {
         term::control(text)
     }
@@ -61,17 +61,17 @@ impl Drop for Fullscreen {
     }
 }
 
-/// Does nothing the second time.
+/// Restores the terminal; a second call does nothing.
 fn restore() {
     let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((before, _)) = before {
         term::control(LEAVE);
-        // A terminal that is gone needs nothing any more.
+        // A terminal that is gone needs no restoring.
         let _ = tcsetattr(stdin(), OptionalActions::Now, &before);
     }
 }
 
-/// Only for a panic of the thread that draws: it goes on after one of another thread.
+/// Restores the terminal on a panic of the drawing thread only: after one of another thread it keeps drawing.
 fn restore_before_panics() {
     let say = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -86,8 +86,7 @@ fn restore_before_panics() {
     }));
 }
 
-/// Reads the keyboard on a thread of its own, which is gone when this is dropped: what is typed
-/// next belongs to whoever reads next.
+/// Reads the keyboard on a thread that ends on drop: later input belongs to the next reader.
 pub(super) struct Keyboard {
     bytes: mpsc::UnboundedReceiver<Vec<u8>>,
     stop: Option<UnixStream>,
@@ -103,7 +102,7 @@ impl Keyboard {
         Ok(Self { bytes, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What was typed; `None` when the terminal is gone.
+    /// The next bytes; `None` if the terminal is gone.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         self.bytes.recv().await
     }
@@ -111,7 +110,7 @@ impl Keyboard {
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        // The other end sees this end close, and leaves.
+        // The thread sees this end close, and ends.
         self.stop = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -119,7 +118,7 @@ impl Drop for Keyboard {
     }
 }
 
-/// Waits for keys and for the end, whichever comes first; never reads unless there is something.
+/// Waits for keys or the end, whichever comes first; reads only if there is input.
 fn read_keys(stopped: &UnixStream, into: &mpsc::UnboundedSender<Vec<u8>>) {
     let keyboard = stdin();
     let mut buffer = [0; 1024];

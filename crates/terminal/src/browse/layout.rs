@@ -1,4 +1,4 @@
-//! Which part of the screen shows what.
+//! The areas of the screen.
 
 use super::fullscreen::Size;
 
@@ -11,8 +11,8 @@ pub(super) struct Area {
     pub(super) lines: usize,
 }
 
-/// Two lines at the top, one at the bottom, and between them the list, with the preview beside it
-/// where it is wide, and below it where it is not.
+/// Two lines at the top, one at the bottom, and the list between them, with the preview beside it on a
+/// wide screen and below it on a narrow one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) list: Area,
@@ -21,7 +21,7 @@ pub(super) struct Layout {
 
 const ABOVE: usize = 2;
 const BELOW: usize = 1;
-/// From here on there is room for both side by side.
+/// The width from which on list and preview fit side by side.
 const WIDE: usize = 80;
 
 impl Layout {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_screen_is_divided() {
+    fn screen_is_divided_by_its_size() {
         let area = |column, line, columns, lines| Area { column, line, columns, lines };
         for (columns, lines, with_preview, list, preview) in [
             (100, 30, false, area(0, 2, 100, 27), None),

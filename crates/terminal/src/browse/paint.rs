@@ -1,17 +1,17 @@
 //! The bytes that put lines of text on a screen.
 //!
-//! Every piece of a line says in which column it begins, and is put there by number: a character
-//! that a terminal makes wider or narrower than we think cannot shift the ones after it.
+//! Every piece of a line is placed by column number: a character that the terminal draws wider or narrower
+//! than expected cannot shift the ones after it.
 
 use crate::term::Style;
 
-/// How a piece of text looks.
+/// The style of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Plain,
     Bold,
     Dim,
-    /// What matched.
+    /// A match of the search.
     Marked,
 }
 
@@ -22,14 +22,14 @@ pub(super) struct Span {
     pub(super) look: Look,
 }
 
-/// What is on the screen, and where the cursor stands.
+/// The content of the screen, and the place of the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Frame {
     pub(super) lines: Vec<Vec<Span>>,
     pub(super) cursor: (usize, usize),
 }
 
-/// The bytes that turn one screen into another. Lines that stay are not sent again.
+/// The bytes that turn one screen into another. Unchanged lines are not sent.
 pub(super) fn paint(old: &Frame, new: &Frame, style: Style) -> String {
     let mut out = String::from("\x1b[?25l");
     let is_resized = old.lines.len() != new.lines.len();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_painted() {
+    fn only_changed_lines_are_painted() {
         let first = frame(&[&[(0, "one", Look::Bold)], &[(2, "中文", Look::Plain), (9, "x", Look::Marked)]]);
         let second = frame(&[&[(0, "one", Look::Bold)], &[(2, "two", Look::Dim)]]);
         let colour = Style { dim: "<dim>", bold: "<bold>", red: "", off: "" };

@@ -1,10 +1,10 @@
-//! Asks the store for what the picker would like to know, without making a key wait.
+//! The picker's queries of the store, which run in the background.
 //!
-//! A search that runs cannot be stopped, so there is at most one: typing ten letters does not
-//! start ten of them. When it is done, the picker is asked again what it wants by now.
+//! A running search cannot be stopped, so there is at most one: typing ten letters does not start ten of
+//! them. When it is done, the next one searches for the query of that moment.
 
 use super::ago;
-use super::state::{Event, Found, Hit, Picker, Said};
+use super::state::{Event, Hit, Picker, PreviewMessage, SearchResult};
 use crate::term::one_line;
 use crate::tool_line;
 use hermes_conversation::{CallTitle, Message, SessionId};
@@ -13,9 +13,9 @@ use hermes_store::{SearchFilter, SearchReport, SessionDb};
 use std::collections::HashSet;
 use tokio::task::JoinSet;
 
-/// Messages to look for; sessions found by several of them are shown once.
+/// Limit of hits; a session with several is shown once.
 const HITS: usize = 100;
-/// Messages of a preview.
+/// Number of messages in a preview.
 const TAIL: usize = 30;
 
 pub(super) struct Queries {
@@ -31,7 +31,7 @@ impl Queries {
         Self { store, source, now, searches: JoinSet::new(), tails: JoinSet::new() }
     }
 
-    /// Starts what is wanted and not under way.
+    /// Starts the queries that the picker wants and that are not running.
     pub(super) fn ask(&mut self, picker: &Picker) {
         if let (Some(query), true) = (picker.wanted_search(), self.searches.is_empty()) {
             let (store, query, now) = (self.store.clone(), query.to_owned(), self.now);
@@ -40,9 +40,9 @@ impl Queries {
                 let report = store.search_with(&as_you_type(&query), filter).await;
                 let found = match report {
                     Ok(report) => found(report, now),
-                    Err(error) => Found { hits: Vec::new(), remark: Some(with_causes(&error)) },
+                    Err(error) => SearchResult { hits: Vec::new(), remark: Some(with_causes(&error)) },
                 };
-                Event::Found { query, found }
+                Event::Searched { query, found }
             });
         }
         if let (Some(id), true) = (picker.wanted_tail(), self.tails.is_empty()) {
@@ -51,7 +51,7 @@ impl Queries {
         }
     }
 
-    /// The next answer; never, while nothing is asked.
+    /// The next result; pending while no query runs.
     pub(super) async fn answer(&mut self) -> Event {
         loop {
             let answer = tokio::select! {
@@ -69,31 +69,31 @@ impl Queries {
 async fn tail(store: SessionDb, id: SessionId) -> Event {
     let said = match store.last_messages(&id, TAIL).await {
         Ok(messages) => messages.iter().flat_map(said).collect(),
-        Err(error) => vec![Said { who: "hermes", text: with_causes(&error) }],
+        Err(error) => vec![PreviewMessage { who: "hermes", text: with_causes(&error) }],
     };
     Event::Tail { id, said }
 }
 
-fn said(message: &Message) -> Vec<Said> {
+fn said(message: &Message) -> Vec<PreviewMessage> {
     match message {
-        Message::User(_) => vec![Said { who: "you", text: message.text().to_owned() }],
+        Message::User(_) => vec![PreviewMessage { who: "you", text: message.text().to_owned() }],
         Message::Assistant(assistant) => {
             let mut all = Vec::new();
             if !assistant.text.trim().is_empty() {
-                all.push(Said { who: "hermes", text: assistant.text.clone() });
+                all.push(PreviewMessage { who: "hermes", text: assistant.text.clone() });
             }
             for call in &assistant.calls {
                 let CallTitle { verb, detail, .. } = tool_line::describe(&call.name, &call.arguments);
-                all.push(Said { who: "", text: one_line(&format!("┊ {verb} {detail}"), 200) });
+                all.push(PreviewMessage { who: "", text: one_line(&format!("┊ {verb} {detail}"), 200) });
             }
             all
         }
-        // What a tool answered is long and seldom what a session is remembered by.
+        // Tool results are long, and users seldom recognise a session by them.
         Message::Tool(_) => Vec::new(),
     }
 }
 
-fn found(report: SearchReport, now: f64) -> Found {
+fn found(report: SearchReport, now: f64) -> SearchResult {
     let mut seen = HashSet::new();
     let first = |hit: &hermes_store::SearchHit| seen.insert(hit.session.clone());
     let hits = report.hits.into_iter().filter(first).map(|hit| Hit {
@@ -104,10 +104,10 @@ fn found(report: SearchReport, now: f64) -> Found {
         id: hit.session,
     });
     let remark = (!report.complete).then(|| "the newest messages may be missing".to_owned());
-    Found { hits: hits.collect(), remark }
+    SearchResult { hits: hits.collect(), remark }
 }
 
-/// The last word is still being typed, so it stands for every word that begins with it.
+/// Makes the last term, which is still being typed, a prefix.
 fn as_you_type(query: &str) -> String {
     let is_open = query.matches('"').count().is_multiple_of(2);
     let is_operator =
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_may_be_unfinished() {
+    fn last_term_is_a_prefix() {
         for (query, want) in [
             ("walr", "walr*"),
             ("big walr", "big walr*"),

@@ -1,9 +1,7 @@
-//! What the picker shows and what a key does to it.
+//! The state of the picker: what is shown, and the effect of each key.
 //!
-//! [`Picker`] holds no handles and never waits. It is told what happened and says whether the
-//! person is done; what it would like to know from the store is asked of it with
-//! [`Picker::wanted_search`] and [`Picker::wanted_tail`]. An answer to a question that it no
-//! longer has is dropped.
+//! [`Picker`] holds no handles and never waits. It takes events and returns the next step; the queries it
+//! wants are [`Picker::wanted_search`] and [`Picker::wanted_tail`]. The result of an outdated query is dropped.
 
 use super::fullscreen::Size;
 use super::layout::Layout;
@@ -14,39 +12,39 @@ use hermes_conversation::SessionId;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
     pub(super) id: SessionId,
-    /// Its title, or what was said first.
+    /// Its title, or its first message.
     pub(super) name: String,
     pub(super) source: String,
     pub(super) messages: u64,
-    /// When it was last active, ready to be shown.
+    /// The time of its last activity, as shown.
     pub(super) when: String,
-    /// What typed words are compared with, in lower case.
+    /// The text that the query is compared with, in lower case.
     pub(super) haystack: String,
 }
 
-/// One session in which the words were said.
+/// A session with a message that matches the query.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hit {
     pub(super) id: SessionId,
     pub(super) name: String,
     pub(super) role: String,
-    /// With `>>>` and `<<<` around what matched.
+    /// The message, with `>>>` and `<<<` around the match.
     pub(super) snippet: String,
     pub(super) when: String,
 }
 
-/// What a search brought.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) hits: Vec<Hit>,
-    /// What the person should know about it: it failed, or it is not complete.
+    /// A remark for the user: the search failed, or is not complete.
     pub(super) remark: Option<String>,
 }
 
-/// Something said in a session, for the preview.
+/// A message or tool call of a session, for the preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    /// Empty for something done, not said.
+pub(super) struct PreviewMessage {
+    /// The role; empty for a tool call.
     pub(super) who: &'static str,
     pub(super) text: String,
 }
@@ -55,13 +53,13 @@ pub(super) struct Said {
 pub(super) enum Event {
     Key(Key),
     Resized(Size),
-    Found { query: String, found: Found },
-    Tail { id: SessionId, said: Vec<Said> },
+    Searched { query: String, found: SearchResult },
+    Tail { id: SessionId, said: Vec<PreviewMessage> },
 }
 
-/// Whether the person is done.
+/// The next step of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Action {
     Stay,
     Resume(SessionId),
     Leave,
@@ -72,15 +70,15 @@ pub(super) enum Step {
 pub(super) struct Picker {
     entries: Vec<Entry>,
     query: String,
-    /// Places of the entries that the query lets through.
+    /// Indexes of the entries that match the query.
     shown: Vec<usize>,
-    /// The answer to the query, once it is there.
-    found: Option<Found>,
+    /// The result of the query, once it is there.
+    found: Option<SearchResult>,
     selected: usize,
     /// The first row on the screen.
     top: usize,
     shows_preview: bool,
-    tail: Option<(SessionId, Vec<Said>)>,
+    tail: Option<(SessionId, Vec<PreviewMessage>)>,
     size: Size,
 }
 
@@ -116,52 +114,52 @@ impl Picker {
         }
     }
 
-    pub(super) fn apply(&mut self, event: Event) -> Step {
+    pub(super) fn apply(&mut self, event: Event) -> Action {
         let step = match event {
             Event::Key(key) => self.press(key),
             Event::Resized(size) => {
                 self.size = size;
-                Step::Stay
+                Action::Stay
             }
-            Event::Found { query, found } => {
+            Event::Searched { query, found } => {
                 if self.wanted_search() == Some(&query) {
                     self.found = Some(found);
                 }
-                Step::Stay
+                Action::Stay
             }
             Event::Tail { id, said } => {
                 if self.wanted_tail() == Some(&id) {
                     self.tail = Some((id, said));
                 }
-                Step::Stay
+                Action::Stay
             }
         };
         self.scroll();
         step
     }
 
-    /// The query that has no answer yet.
+    /// The query that has no result yet.
     pub(super) fn wanted_search(&self) -> Option<&str> {
         let query = self.query.trim();
         (self.found.is_none() && is_worth_a_search(query)).then_some(query)
     }
 
-    /// The session whose end should be shown and is not known yet.
+    /// The session whose preview is shown and not loaded yet.
     pub(super) fn wanted_tail(&self) -> Option<&SessionId> {
         let id = self.shows_preview.then(|| self.selected_id())??;
         let is_known = self.tail.as_ref().is_some_and(|(known, _)| known == id);
         (!is_known).then_some(id)
     }
 
-    fn press(&mut self, key: Key) -> Step {
+    fn press(&mut self, key: Key) -> Action {
         let page = self.layout().list.lines.max(1);
         match key {
-            Key::Control('c') => return Step::Interrupt,
-            Key::Escape if self.query.is_empty() => return Step::Leave,
+            Key::Control('c') => return Action::Interrupt,
+            Key::Escape if self.query.is_empty() => return Action::Leave,
             Key::Escape | Key::Control('u') => self.retype(String::new()),
             Key::Enter => {
                 if let Some(id) = self.selected_id() {
-                    return Step::Resume(id.clone());
+                    return Action::Resume(id.clone());
                 }
             }
             Key::Text(text) | Key::Paste(text) => self.retype(format!("{}{text}", self.query)),
@@ -185,10 +183,10 @@ impl Picker {
             Key::Left => self.shows_preview = false,
             Key::Control(_) => {}
         }
-        Step::Stay
+        Action::Stay
     }
 
-    /// Another query: the list is filtered again, and what was found for the old one is gone.
+    /// Changes the query: the list is filtered again, and the old hits are dropped.
     fn retype(&mut self, query: String) {
         if query == self.query {
             return;
@@ -204,7 +202,7 @@ impl Picker {
         (self.selected, self.top) = (0, 0);
     }
 
-    /// Keeps the selection in the list and the list around the selection.
+    /// Keeps the selection inside the list and on the screen.
     fn scroll(&mut self) {
         let (count, height) = (self.count(), self.layout().list.lines.max(1));
         self.selected = self.selected.min(count.saturating_sub(1));
@@ -216,7 +214,7 @@ impl Picker {
         Layout::new(self.size, self.shows_preview)
     }
 
-    /// Sessions first, then what was found in messages.
+    /// The rows: sessions first, then hits in messages.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let sessions = self.shown.iter().filter_map(|place| self.entries.get(*place)).map(Row::Session);
         sessions.chain(self.hits().iter().map(Row::Hit))
@@ -262,14 +260,15 @@ impl Picker {
         self.size
     }
 
-    /// What the preview shows; `None` while it is being read.
-    pub(super) fn preview(&self) -> Option<&[Said]> {
+    /// The messages of the preview; `None` while they are loaded.
+    pub(super) fn preview(&self) -> Option<&[PreviewMessage]> {
         let selected = self.selected_id()?;
         self.tail.as_ref().filter(|(id, _)| id == selected).map(|(_, said)| said.as_slice())
     }
 }
 
-/// One letter is in every message; one character of a script without spaces may be a word.
+/// Returns true for queries worth a search: one letter is in every message, but one character of a script without
+/// spaces may be a word.
 fn is_worth_a_search(query: &str) -> bool {
     let mut characters = query.chars();
     match (characters.next(), characters.next()) {

@@ -31,7 +31,7 @@ fn many(count: usize) -> Picker {
     Picker::new((0..count).map(|number| entry(&format!("s{number}"), "x")).collect(), SIZE)
 }
 
-fn press(picker: &mut Picker, keys: &[Key]) -> Vec<Step> {
+fn press(picker: &mut Picker, keys: &[Key]) -> Vec<Action> {
     keys.iter().map(|key| picker.apply(Event::Key(key.clone()))).collect()
 }
 
@@ -39,13 +39,13 @@ fn typed(picker: &mut Picker, text: &str) {
     press(picker, &[Key::Text(text.to_owned())]);
 }
 
-/// The rows, by the ids of their sessions.
+/// The ids of the rows' sessions.
 fn ids(picker: &Picker) -> String {
     picker.rows().map(|row| row.id().to_string()).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn typing_filters_by_every_word() {
+fn every_term_of_the_query_filters() {
     for (query, want) in [
         ("", "a1 b2 c3"),
         ("fox", "a1"),
@@ -62,19 +62,19 @@ fn typing_filters_by_every_word() {
 }
 
 #[test]
-fn keys_end_the_choice() {
-    let resume = |id: &str| Step::Resume(SessionId::new(id));
+fn enter_escape_and_ctrl_c_end_the_picker() {
+    let resume = |id: &str| Action::Resume(SessionId::new(id));
     let text = |text: &str| Key::Text(text.into());
     for (keys, want) in [
         (vec![Key::Enter], resume("a1")),
         (vec![Key::Down, Key::Enter], resume("b2")),
         (vec![text("hen"), Key::Enter], resume("b2")),
-        (vec![text("nothing like it"), Key::Enter], Step::Stay),
-        (vec![Key::Escape], Step::Leave),
-        (vec![text("q"), Key::Escape], Step::Stay),
-        (vec![text("q"), Key::Escape, Key::Escape], Step::Leave),
-        (vec![text("q")], Step::Stay),
-        (vec![text("q"), Key::Control('c')], Step::Interrupt),
+        (vec![text("nothing like it"), Key::Enter], Action::Stay),
+        (vec![Key::Escape], Action::Leave),
+        (vec![text("q"), Key::Escape], Action::Stay),
+        (vec![text("q"), Key::Escape, Key::Escape], Action::Leave),
+        (vec![text("q")], Action::Stay),
+        (vec![text("q"), Key::Control('c')], Action::Interrupt),
         (vec![Key::Down, text("fox"), Key::Backspace, Key::Enter], resume("a1")),
         (vec![text("no hen"), Key::Control('u'), Key::End, Key::Enter], resume("c3")),
         (vec![text("the walrus"), Key::Control('w'), Key::Enter], resume("a1")),
@@ -84,8 +84,8 @@ fn keys_end_the_choice() {
 }
 
 #[test]
-fn the_selection_stays_in_sight() {
-    // Five rows of ten are seen.
+fn selection_stays_visible() {
+    // Five rows of ten are visible.
     for (keys, selected, top) in [
         (vec![Key::Up], 0, 0),
         (vec![Key::Down; 4], 4, 0),
@@ -110,7 +110,7 @@ fn the_selection_stays_in_sight() {
 }
 
 #[test]
-fn a_search_is_worth_it_from_two_letters_or_one_ideograph() {
+fn search_starts_at_two_letters_or_one_ideograph() {
     for (query, want) in [
         ("", None),
         ("f", None),
@@ -127,10 +127,10 @@ fn a_search_is_worth_it_from_two_letters_or_one_ideograph() {
 }
 
 #[test]
-fn late_answers_are_dropped() {
-    let found = |query: &str, id: &str| Event::Found {
+fn results_of_outdated_queries_are_dropped() {
+    let found = |query: &str, id: &str| Event::Searched {
         query: query.into(),
-        found: Found { hits: vec![hit(id)], remark: None },
+        found: SearchResult { hits: vec![hit(id)], remark: None },
     };
     let mut picker = picker();
     typed(&mut picker, "fo");
@@ -138,11 +138,11 @@ fn late_answers_are_dropped() {
     assert_eq!((ids(&picker).as_str(), picker.wanted_search()), ("a1", Some("fo")));
     picker.apply(found("fo", "b2"));
     assert_eq!((ids(&picker).as_str(), picker.wanted_search()), ("a1 b2", None));
-    // A space changes nothing about the question.
+    // A trailing space does not change the query.
     typed(&mut picker, " ");
     assert_eq!(ids(&picker), "a1 b2");
     press(&mut picker, &[Key::Down]);
-    assert_eq!(press(&mut picker.clone(), &[Key::Enter]), [Step::Resume(SessionId::new("b2"))]);
+    assert_eq!(press(&mut picker.clone(), &[Key::Enter]), [Action::Resume(SessionId::new("b2"))]);
     typed(&mut picker, "z");
     assert_eq!((ids(&picker).as_str(), picker.wanted_search(), picker.selected()), ("", Some("fo z"), 0));
     picker.apply(found("fo", "b2"));
@@ -150,8 +150,8 @@ fn late_answers_are_dropped() {
 }
 
 #[test]
-fn the_preview_follows_the_selection() {
-    let said = || vec![Said { who: "you", text: "hi".into() }];
+fn preview_follows_the_selection() {
+    let said = || vec![PreviewMessage { who: "you", text: "hi".into() }];
     let tail = |id: &str| Event::Tail { id: SessionId::new(id), said: said() };
     let mut picker = picker();
     assert_eq!(picker.wanted_tail(), None);

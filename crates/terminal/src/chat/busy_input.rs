@@ -62,7 +62,7 @@ impl Busy {
                 let Style { red, off, .. } = self.style;
                 let (text, error) = (term::printable(text), error.explained());
                 let error = term::printable(&error);
-                self.say(LocalOutput::Block(format!("{red}  not taken: {text}\n  {error}{off}")))
+                self.say(LocalOutput::Block(format!("{red}  not sent: {text}\n  {error}{off}")))
             }
         }
     }

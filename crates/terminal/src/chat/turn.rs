@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 impl Chat {
     /// Submits a line and shows its turn, and those of messages that are queued meanwhile.
-    pub(super) async fn say(&mut self, line: &str) -> Flow {
+    pub(super) async fn submit(&mut self, line: &str) -> Flow {
         match self.session.submit(Prompt { when_busy: self.busy_mode, ..Prompt::typed(line) }).await {
             Ok(_) => self.show_turns().await,
             Err(error) => {
@@ -22,15 +22,13 @@ impl Chat {
     }
 
     /// Submits the messages that wait for a session that was opened again.
-    pub(super) async fn say_queued(&mut self) -> Flow {
+    pub(super) async fn submit_queued(&mut self) -> Flow {
         match self.session.deliver_waiting().await {
             Ok(None) => Flow::Stay,
             Ok(Some(delivered)) => {
                 match delivered.messages {
-                    1 => self.note("a message was still waiting for this session; it is sent now"),
-                    many => self.note(&format!(
-                        "{many} messages were still waiting for this session; they are sent now"
-                    )),
+                    1 => self.note("sending 1 queued message of this session"),
+                    many => self.note(&format!("sending {many} queued messages of this session")),
                 }
                 self.show_turns().await
             }
@@ -60,20 +58,18 @@ impl Chat {
     fn note_queued(&self, queued: usize) {
         match queued {
             0 => {}
-            1 => self.note("a message is still waiting; it goes along with your next one"),
-            many => {
-                self.note(&format!("{many} messages are still waiting; they go along with your next one"))
-            }
+            1 => self.note("1 message is queued; it is sent with your next one"),
+            many => self.note(&format!("{many} messages are queued; they are sent with your next one")),
         }
     }
 
     /// Shows one turn to its end.
     async fn show_turn(&mut self) {
-        self.has_spoken = true;
+        self.has_new_turn = true;
         let screen = Screen::new(self.style, self.shows_reasoning)
             .with_questions(self.question_shown.clone())
             .in_conversation();
-        // A question of an earlier turn that was not answered is not this turn's.
+        // Drops the notification of an earlier turn's question that was not answered.
         let _ = self.question_shown.notified().now_or_never();
         term::print("\n");
         let watch = signals::watch_session(&self.session);
@@ -84,7 +80,7 @@ impl Chat {
         let mut printer = turn_printer::TurnPrinter::new(screen, LocalSources::new(typing.shown, heard));
         let end = printer.show(&mut self.observer).await;
         drop(watch);
-        // In this order: the lines that were entered last are still served and shown.
+        // In this order: the last entered lines are still served and shown.
         self.draft = self.keyboard.end().await;
         if let Ok(Served { mode, has_started_turn }) = entered.await {
             self.busy_mode = mode;
@@ -100,7 +96,7 @@ impl Chat {
 
     fn conclude(&self, report: &TurnReport) {
         if report.interrupted {
-            self.note("stopped; everything so far is saved");
+            self.note("interrupted; everything so far is saved");
         } else if let Some(error) = &report.error {
             self.complain(&fault_text::explain(report, error, &self.provider));
         }

@@ -1,14 +1,14 @@
-//! The keyboard in the hands of a question that is answered with a line.
+//! The keyboard of a question that is answered with a line.
 //!
-//! The line is read like the one that is typed ahead, key by key, so that the question can be withdrawn at
-//! any moment and Ctrl-C stays a signal.
+//! The line is read key by key, like the one that is typed ahead, so that the question can be withdrawn at any time
+//! and Ctrl-C stays a signal.
 
 use super::{Keyboard, Prompt, Turn};
 use crate::editor::{Listening, Remember};
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::mpsc;
 
-/// QuestionLine to a question. When it is dropped, the question is withdrawn and the typed line goes on.
+/// The keyboard, lent to a question. Dropping it withdraws the question and returns the keyboard to the typed line.
 pub(crate) struct QuestionLine {
     keyboard: Keyboard,
     turn: Turn,
@@ -17,18 +17,18 @@ pub(crate) struct QuestionLine {
 }
 
 impl Keyboard {
-    /// Whether lines can be heard: a turn runs, and somebody sits before it.
+    /// Returns true if lines can be read: a turn runs in a terminal.
     pub(crate) fn is_heard(&self) -> bool {
         self.with(|state| state.turn.is_some())
     }
 
-    /// Takes the keyboard for a question that is on the screen; `None` when no line can be heard.
+    /// Takes the keyboard for a question that is on the screen; `None` if no line can be read.
     pub(crate) async fn lend(&self) -> Option<QuestionLine> {
         let turn = self.with(|state| state.turn.clone())?;
         let (into, entered) = mpsc::unbounded_channel();
         let mut line = QuestionLine { keyboard: self.clone(), turn: turn.clone(), listening: None, entered };
         self.take().await;
-        // Whatever was typed before the question was seen is no answer to it.
+        // Input from before the question was shown does not answer it.
         let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
         let round = self.with(|state| {
             state.round += 1;
@@ -40,7 +40,7 @@ impl Keyboard {
                 shown.round = round;
             });
             if let Some(line) = line {
-                // Nobody waits for it when the question was withdrawn meanwhile.
+                // Fails if the question was withdrawn meanwhile.
                 let _ = into.send(line);
             }
         };
@@ -50,13 +50,13 @@ impl Keyboard {
 }
 
 impl QuestionLine {
-    /// Waits for a line that is not blank; `None` when none can be heard any more.
+    /// Waits for a line that is not blank; `None` if no line can be read any more.
     pub(crate) async fn line(&mut self, prompt: Prompt) -> Option<String> {
         self.turn.shown.send_modify(|shown| shown.prompt = prompt);
         self.entered.recv().await
     }
 
-    /// Gives the keyboard back to the typed line.
+    /// Returns the keyboard to the typed line.
     pub(crate) async fn give_back(mut self) {
         if let Some(listening) = self.listening.take() {
             let begun = listening.stop().await;
@@ -64,7 +64,7 @@ impl QuestionLine {
         }
     }
 
-    /// What was typed beyond the answer belongs to the conversation.
+    /// Keeps input beyond the answer for the conversation.
     fn keep(&mut self, begun: &str) {
         while let Ok(line) = self.entered.try_recv() {
             let _ = self.turn.lines.send(line);
@@ -83,7 +83,7 @@ impl Drop for QuestionLine {
     }
 }
 
-/// What was being typed before the question, and what was begun at it.
+/// The draft from before the question, followed by the one begun at it.
 fn joined(before: &str, begun: &str) -> String {
     match (before.is_empty(), begun.is_empty()) {
         (_, true) => before.to_owned(),
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_typed_is_lost() {
+    fn drafts_are_joined() {
         for (before, begun, want) in
             [("", "", ""), ("a", "", "a"), ("", "b", "b"), ("also", "this", "also this")]
         {

@@ -20,8 +20,7 @@ pub(super) fn run(
     let key = match api_key {
         Some(key) => {
             print::notice(
-                "a key on the command line stays in the history of the shell; without --api-key it is \
-                 asked for",
+                "a key on the command line stays in the shell's history; leave --api-key out to enter it unseen",
             );
             key
         }

@@ -21,7 +21,7 @@ use url::Url;
 /// One question to the provider.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a person asks for.
+/// The arguments of a login.
 pub(super) struct Wish {
     pub(super) provider: String,
     pub(super) label: Option<String>,
@@ -69,7 +69,7 @@ async fn run(config: &Config, flow: &Flow, wish: &Wish) -> Result<Result<Tokens,
     })
 }
 
-/// The exit code tells a login that was stopped from one that was refused.
+/// The failure of a login; the exit code tells an interrupted one from a refused one.
 fn failure(provider: &str, error: &LoginError) -> Failure {
     let exit = match error {
         LoginError::Cancelled => Exit::Interrupted,
@@ -79,7 +79,7 @@ fn failure(provider: &str, error: &LoginError) -> Failure {
     Failure::new(exit, term::printable(&line).into_owned())
 }
 
-/// Speaks on standard error: with `--json`, standard output is for programs.
+/// Prints the steps of a login to standard error: with `--json`, standard output is for programs.
 struct Screen;
 
 impl LoginScreen for Screen {
@@ -88,8 +88,7 @@ impl LoginScreen for Screen {
         let what = match user_code {
             Some(code) => format!("Open {url}\nand enter the code  {code}  within {minutes} minutes."),
             None => format!(
-                "Open {url}\nand log in. Where the browser cannot come back to this machine, paste the address \
-                 that it ends at here."
+                "Open {url}\nand log in. If the browser cannot reach this machine, paste its final address here."
             ),
         };
         what.lines().for_each(|line| term::complain(&term::printable(line)));
@@ -100,7 +99,7 @@ impl LoginScreen for Screen {
     }
 }
 
-/// Lines that a person pastes.
+/// The lines of standard input.
 fn pasted_lines() -> stream::BoxStream<'static, String> {
     let lines = BufReader::new(tokio::io::stdin()).lines();
     let pasted = stream::unfold(lines, |mut lines| async move {
@@ -110,7 +109,7 @@ fn pasted_lines() -> stream::BoxStream<'static, String> {
     pasted.boxed()
 }
 
-/// Says whether there is a program that opens pages.
+/// Returns true if a program that opens pages was started.
 fn open_browser(url: &Url) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(program)
@@ -133,7 +132,7 @@ pub(super) fn logout(provider: &str, common: &Common) -> Result<Exit, Failure> {
         return Ok(Exit::Answered);
     }
     let line = match count {
-        0 => format!("There is no login of {provider} here."),
+        0 => format!("There is no stored login of {provider}."),
         _ => format!("✓ Logged out of {provider}"),
     };
     term::print_line(&term::printable(&line));

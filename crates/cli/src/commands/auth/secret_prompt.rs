@@ -1,14 +1,14 @@
-//! Asks for a secret without showing it.
+//! Reads a secret without echo.
 
 use crate::exit::{Exit, Failure};
 use hermes_terminal::term;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{IsTerminal, Read, stdin};
 
-/// A key is shorter than this.
+/// The largest secret that is read.
 const MOST: u64 = 64 * 1024;
 
-/// Reads a secret: typed unseen at a terminal, else all of standard input.
+/// Reads a secret: a line typed without echo at a terminal, else all of standard input.
 pub(super) fn secret(question: &str) -> Result<String, Failure> {
     if stdin().is_terminal() {
         return typed(question);
@@ -23,7 +23,7 @@ fn typed(question: &str) -> Result<String, Failure> {
     let lost = |error| Failure::new(Exit::Internal, format!("the terminal could not be set up: {error}"));
     let before = tcgetattr(stdin()).map_err(lost)?;
     let mut unseen = before.clone();
-    // Signals are read as characters: a program that is ended here would leave the terminal mute.
+    // Signals are read as characters: a program that ends here would leave the terminal without echo.
     unseen.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
     tcsetattr(stdin(), OptionalActions::Flush, &unseen).map_err(lost)?;
     let _restore = Restore(before);
@@ -33,17 +33,17 @@ fn typed(question: &str) -> Result<String, Failure> {
     line.ok_or(Failure { exit: Exit::Interrupted, line: String::new() })
 }
 
-/// Gives the terminal back as it was.
+/// Restores the terminal on drop.
 struct Restore(Termios);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing any more.
+        // A terminal that is gone needs no restoring.
         let _ = tcsetattr(stdin(), OptionalActions::Now, &self.0);
     }
 }
 
-/// One typed line; `None` when the person gave up.
+/// One typed line; `None` if the user cancelled.
 fn line(bytes: impl Iterator<Item = u8>) -> Option<String> {
     const CTRL_C: u8 = 3;
     const CTRL_D: u8 = 4;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_typed_mended_or_given_up() {
+    fn line_is_entered_edited_or_cancelled() {
         for (typed, want) in [
             ("key\n", Some("key")),
             ("ky\x7fey\r", Some("key")),

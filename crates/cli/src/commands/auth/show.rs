@@ -1,4 +1,4 @@
-//! `hermes auth list` and `hermes auth status`: what is stored, and how it stands.
+//! `hermes auth list` and `hermes auth status`: credentials and their state.
 
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
@@ -22,8 +22,8 @@ pub(super) fn status(provider: Option<&str>, common: &Common) -> Result<Exit, Fa
     print(provider, common, |pool| {
         let next = pool.entries.iter().find(|entry| entry.is_next);
         let head = match next {
-            Some(next) => format!("{}: `{}` ({}) would be used", pool.provider, next.label, next.key),
-            None => format!("{}: no credential can be used now", pool.provider),
+            Some(next) => format!("{}: `{}` ({}) is used next", pool.provider, next.label, next.key),
+            None => format!("{}: no credential is available now", pool.provider),
         };
         let others = pool.entries.iter().filter(|entry| entry.availability != Availability::Ready);
         std::iter::once(head)
@@ -42,14 +42,11 @@ fn print(
         print::json(&json!(pools.iter().map(as_json).collect::<Vec<_>>()));
         return Ok(Exit::Answered);
     }
-    for line in pools.iter().filter(|pool| !pool.entries.is_empty()).flat_map(shown) {
-        if !term::print_line(&term::printable(&line)) {
-            return Ok(Exit::Answered);
-        }
-    }
+    let shown = pools.iter().filter(|pool| !pool.entries.is_empty()).flat_map(shown);
+    print::lines(shown.map(|line| term::printable(&line).into_owned()));
     if pools.iter().all(|pool| pool.entries.is_empty()) {
         let whose = provider.map(|name| format!(" for {name}")).unwrap_or_default();
-        let line = format!("Nothing is stored{whose}. `hermes auth add PROVIDER` stores a key.");
+        let line = format!("No credentials{whose}; `hermes auth add PROVIDER` stores a key.");
         term::print_line(&term::printable(&line));
     }
     Ok(Exit::Answered)
@@ -75,13 +72,13 @@ fn lines(entries: &[EntryView]) -> Vec<String> {
 fn state(entry: &EntryView) -> String {
     match entry.availability {
         Availability::Ready => "ready".to_owned(),
-        Availability::Resting { until } => format!("rests until {}", local(until)),
-        Availability::Dead => "no longer accepted".to_owned(),
+        Availability::Resting { until } => format!("in cooldown until {}", local(until)),
+        Availability::Dead => "rejected by the provider".to_owned(),
         Availability::NoKey => "not set here".to_owned(),
     }
 }
 
-/// The state, with what led to it.
+/// The state and its reason.
 fn why(entry: &EntryView) -> String {
     let error = &entry.last_error;
     let said = error.message.clone().or_else(|| error.reason.clone());

@@ -1,4 +1,4 @@
-//! `hermes context expand`: messages as they were said.
+//! `hermes context expand`: original messages of a summary.
 
 use crate::exit::Failure;
 use crate::launch;
@@ -12,6 +12,11 @@ use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes context expand
+  hermes context expand latest --node 2 --limit 20
+  hermes context expand --message 1412")]
 pub(crate) struct ExpandArgs {
     /// Session: its id, the start of its id, its title, or `latest`
     #[arg(value_name = "SESSION", default_value = "latest")]
@@ -53,7 +58,7 @@ pub(super) async fn run(runtime: &Runtime, args: &ExpandArgs, as_json: bool) -> 
                     "session {session} has no summary {number}; `hermes context show` lists them"
                 )),
                 None => Failure::usage(format!(
-                    "nothing of session {session} was summed up; `hermes sessions export` shows all of it"
+                    "session {session} has no summaries; `hermes sessions show` prints all messages"
                 )),
             })?;
             OriginalRange { first: node.first, last: node.last }
@@ -65,7 +70,7 @@ pub(super) async fn run(runtime: &Runtime, args: &ExpandArgs, as_json: bool) -> 
     };
     if let (Some(id), true) = (args.message, found.is_empty()) {
         return Err(Failure::usage(format!(
-            "session {session} has no message {id}; `hermes context show` tells which there are"
+            "session {session} has no message {id}; `hermes context show` lists the ids"
         )));
     }
     if as_json {
@@ -74,16 +79,11 @@ pub(super) async fn run(runtime: &Runtime, args: &ExpandArgs, as_json: bool) -> 
         return Ok(());
     }
     if found.is_empty() {
-        term::print_line(&format!(
-            "nothing comes after that; the last message of this summary is {}",
-            range.last
-        ));
+        term::print_line(&format!("no messages after that; the last one of this summary is {}", range.last));
     }
     let style = Style::for_stream(&std::io::stdout());
-    for message in &found {
-        if !term::print_line(&shown(message, style)) {
-            return Ok(());
-        }
+    if !print::lines(found.iter().map(|message| shown(message, style))) {
+        return Ok(());
     }
     if let Some(last) = found.last().filter(|last| found.len() == args.limit && last.id != range.last) {
         let Style { dim, off, .. } = style;

@@ -1,7 +1,7 @@
-//! The words of the demo's model.
+//! The script of the demo's model.
 //!
 //! An answer depends on the request alone, never on how many were answered before, so the
-//! script goes on correctly in a session that was killed.
+//! script continues correctly in a session that was killed.
 
 use hermes_scripted::ReplyScript;
 use serde_json::{Value, json};

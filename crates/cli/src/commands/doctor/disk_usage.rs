@@ -1,4 +1,4 @@
-//! What is kept on disk: how much, and whether it is whole.
+//! Disk usage, and the integrity of stored files.
 
 use super::{Finding, bad, good};
 use hermes_runtime::Home;
@@ -7,13 +7,13 @@ use hermes_terminal::text::{counted, size};
 use serde_json::json;
 use std::path::Path;
 
-/// Bytes of files that are compared with their names: a second or two.
+/// Limit of bytes whose digests are checked, for a second or two.
 const BUDGET: u64 = 512 << 20;
-/// Names that are shown of damaged files.
+/// Number of damaged files that are named.
 const SHOWN: usize = 3;
 const COPY: &str = "state.db.bak-v";
 
-/// The sizes of everything, and the state of the kept files.
+/// The sizes of all stores, and the state of the files of long tool results.
 pub(super) async fn findings(home: &Home) -> Vec<Finding> {
     let (db, results) = (home.state_db(), home.results_dir());
     let examined = tokio::task::spawn_blocking(move || check_files(&db, &results, BUDGET)).await;
@@ -35,14 +35,14 @@ fn files_finding(home: &Home, files: &FilesHealth) -> Finding {
 
 fn kept(files: &FilesHealth) -> String {
     if files.files == 0 {
-        return "no long tool results are kept".to_owned();
+        return "no files of long tool results".to_owned();
     }
     let checked = match files.unchecked {
-        0 => "all whole".to_owned(),
-        left => format!("whole as far as looked at ({} not)", counted(left, "file")),
+        0 => "all intact".to_owned(),
+        left => format!("intact as far as checked ({} not checked)", counted(left, "file")),
     };
     format!(
-        "{} of long tool results, {}, {} ({}), {} growing or left behind, {checked}",
+        "{} of long tool results, {}, {} ({}), {} incomplete, {checked}",
         counted(files.files, "file"),
         size(files.bytes),
         counted(files.orphans.unwrap_or_default(), "orphan"),
@@ -51,7 +51,7 @@ fn kept(files: &FilesHealth) -> String {
     )
 }
 
-/// What a person should know or do; empty when all is well.
+/// The warnings; empty if all is well.
 fn wrong_with(files: &FilesHealth) -> String {
     let mut wrong = files.problems.clone();
     if !files.damaged.is_empty() {
@@ -59,7 +59,7 @@ fn wrong_with(files: &FilesHealth) -> String {
         let shown: Vec<&str> = files.damaged.iter().take(SHOWN).map(String::as_str).collect();
         let more = if files.damaged.len() > SHOWN { ", …" } else { "" };
         wrong.push(format!(
-            "{} changed after being written ({}{more}); remove what is of no use",
+            "{} changed after being written ({}{more}); remove those that are not needed",
             counted(count, "file"),
             shown.join(", ")
         ));
@@ -85,7 +85,7 @@ fn sizes_finding(home: &Home, files: &FilesHealth) -> Finding {
     Finding { details: Some(details), ..good("sizes", text) }
 }
 
-/// The copies made before upgrades: how many, and how many bytes.
+/// The number and size of the copies made before upgrades.
 fn backups(home: &Path) -> (u64, u64) {
     let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
     let copies = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(COPY));
@@ -101,26 +101,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_of_files_in_words() {
+    fn state_of_files_is_described() {
         let some =
             FilesHealth { files: 2, bytes: 2048, orphans: Some(1), orphan_bytes: 48, ..Default::default() };
         for (files, want, ok) in [
-            (FilesHealth::default(), "no long tool results are kept", true),
+            (FilesHealth::default(), "no files of long tool results", true),
             (
                 some.clone(),
-                "2 files of long tool results, 2 KiB, 1 orphan (48 B), 0 growing or left behind, all whole",
+                "2 files of long tool results, 2 KiB, 1 orphan (48 B), 0 incomplete, all intact",
                 true,
             ),
             (
                 FilesHealth { unchecked: 1, growing: 1, ..some.clone() },
-                "2 files of long tool results, 2 KiB, 1 orphan (48 B), 1 growing or left behind, \
-                 whole as far as looked at (1 file not)",
+                "2 files of long tool results, 2 KiB, 1 orphan (48 B), 1 incomplete, \
+                 intact as far as checked (1 file not checked)",
                 true,
             ),
             (
                 FilesHealth { damaged: vec!["x.txt".into()], problems: vec!["no room".into()], ..some },
                 "/h/cache/terminal/hermes-results: no room; 1 file changed after being written (x.txt); \
-                 remove what is of no use",
+                 remove those that are not needed",
                 false,
             ),
         ] {

@@ -1,11 +1,11 @@
-//! When things were done, by the clock on the wall.
+//! Activity by local time.
 
 use hermes_store::Quarter;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
-/// Whole days of local time, the last one being today.
+/// Whole days of local time, up to today.
 #[derive(Debug, Clone)]
 pub(super) struct Stretch {
     pub(super) first: Date,
@@ -37,7 +37,7 @@ impl Stretch {
         Ok(Self { first, last, zone, since, until })
     }
 
-    /// Its first second since 1970.
+    /// Its first second, since the epoch.
     pub(super) fn since(&self) -> f64 {
         self.since.as_second() as f64
     }
@@ -62,8 +62,8 @@ impl Stretch {
         };
         for quarter in quarters {
             let Ok(time) = Timestamp::from_second(quarter.at) else { continue };
-            // Where a day does not begin with a full quarter, its first messages are filed a
-            // moment early; they still belong to the first day.
+            // If a day does not start at a full quarter, its first messages are filed a moment early;
+            // they still belong to the first day.
             let local = time.max(self.since).to_zoned(self.zone.clone());
             let weekday = usize::try_from(local.weekday().to_monday_zero_offset()).unwrap_or_default();
             let hour = usize::try_from(local.hour()).unwrap_or_default();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn quarters_are_sorted_by_the_local_clock() {
+    fn quarters_are_sorted_by_local_time() {
         let now = date(2026, 11, 15).at(12, 0, 0, 0).in_tz("Asia/Kolkata").unwrap();
         let stretch = Stretch::ending(&now, 3).unwrap();
         let at =

@@ -6,7 +6,7 @@ use hermes_conversation::Usage;
 use hermes_store::{Count, SessionUse, Share};
 use serde_json::{Map, Value, json};
 
-/// Everything the page shows, and what it leaves out for want of room.
+/// All numbers, including those that do not fit on the page.
 pub(super) fn value(shown: &Shown<'_>) -> Value {
     let (all, stretch) = (shown.insights, shown.stretch);
     let activity = stretch.activity(&all.quarters);

@@ -1,11 +1,12 @@
 //! Lays out a page of text in a given width: a box, headings, pairs and bars.
 
 use super::numbers::{bar, number};
-use hermes_terminal::term::{Style, fitting, one_line};
+use hermes_terminal::term::{Style, one_line};
+use hermes_terminal::text::padded;
 use hermes_terminal::wrapped;
 use unicode_width::UnicodeWidthStr;
 
-/// The longest bar; beyond it they are only ink.
+/// The longest bar.
 const LONGEST_BAR: usize = 40;
 /// Wide enough for two columns of pairs.
 const TWO_COLUMNS: usize = 72;
@@ -16,11 +17,11 @@ pub(super) struct Page {
     style: Style,
 }
 
-/// One bar and what it stands for.
+/// One bar with its label.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) count: u64,
-    /// Stands behind the number.
+    /// A remark after the number.
     pub(super) remark: String,
 }
 
@@ -62,14 +63,14 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Words that go on in the next line where they do not fit.
+    /// A paragraph, wrapped to the width.
     pub(super) fn paragraph(&mut self, text: &str) {
         for (place, line) in wrapped(text, self.width - 4).into_iter().enumerate() {
             self.line(&format!("{}{line}", if place == 0 { "  " } else { "    " }));
         }
     }
 
-    /// Names and values, in two columns where there is room; down first, then across.
+    /// Names and values, in two columns if they fit; down first, then across.
     pub(super) fn pairs(&mut self, pairs: &[(&str, String)]) {
         let Style { dim, off, .. } = self.style;
         let columns = if self.width >= TWO_COLUMNS { 2 } else { 1 };
@@ -95,7 +96,7 @@ impl Page {
         let remarks = longest(|row| row.remark.width());
         let largest = rows.iter().map(|row| row.count).max().unwrap_or_default();
         let room = self.width.saturating_sub(2 + names + 2 + 1 + numbers);
-        // Remarks are the first to go where it is narrow.
+        // On a narrow page, remarks are left out first.
         let has_remarks = room >= remarks + 2 + 12;
         let room = if has_remarks && remarks > 0 { room - remarks - 2 } else { room };
         let room = room.min(LONGEST_BAR);
@@ -110,30 +111,9 @@ impl Page {
     }
 }
 
-/// Text in exactly so many columns, cut or filled up.
-pub(super) fn padded(text: &str, width: usize) -> String {
-    let text = fitting(text, width);
-    let missing = width.saturating_sub(text.width());
-    text + &" ".repeat(missing)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_fills_its_columns_exactly() {
-        for (text, width, want) in [
-            ("abc", 5, "abc  "),
-            ("abcde", 5, "abcde"),
-            ("abcdef", 5, "abcd…"),
-            ("中文字", 5, "中文…"),
-            ("中文字", 4, "中… "),
-            ("a\x1b[2J", 4, "a\\u…"),
-        ] {
-            assert_eq!(padded(text, width), want, "{text:?}");
-        }
-    }
 
     #[test]
     fn no_line_is_wider_than_the_page() {
@@ -142,7 +122,7 @@ mod tests {
             // A style whose marks have no width, as on a screen.
             let style = Style { dim: "\u{200b}", bold: "\u{200b}", red: "", off: "\u{200b}" };
             let mut page = Page::new(width, style);
-            page.paragraph("Words that are too many for a narrow page and must go on in another line");
+            page.paragraph("A paragraph that is too long for a narrow page and continues on another line");
             page.boxed(&["A title".into(), "and a second line of it that is rather long".into()]);
             page.pairs(&[("Sessions", "12".into()), ("Messages", "1,200 (of many kinds)".into())]);
             page.bars(&[row("terminal", 1_200), row("日本語の長い名前のツール", 30), row("todo", 1)]);

@@ -1,6 +1,6 @@
-//! Numbers as a person likes to read them, and as strokes of a length.
+//! Numbers as short text, and as bars.
 
-/// Thousands apart, millions and more in short.
+/// A number with separators; from a million on abbreviated.
 pub(super) fn number(count: u64) -> String {
     match count {
         0..1_000_000 => grouped(count),
@@ -38,7 +38,7 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A stroke for `part`, where `whole` fills the width. Something is never nothing.
+/// A bar for `part`, where `whole` fills the width. A positive number has at least one cell.
 pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let whole = whole.max(1);
@@ -47,7 +47,7 @@ pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
     format!("{}{}", "█".repeat(length / 8), EIGHTHS[length % 8])
 }
 
-/// One column per value, as high as the value; a dot for nothing.
+/// One column per value, as high as the value; a dot for zero.
 pub(super) fn columns(values: &[u64]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let highest = values.iter().copied().max().unwrap_or_default().max(1);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn strokes_have_their_length() {
+    fn bars_are_proportional() {
         for (part, whole, width, want) in [
             (0, 10, 4, ""),
             (10, 10, 4, "████"),

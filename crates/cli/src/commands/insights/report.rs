@@ -1,12 +1,13 @@
-//! Insights as a page for a person.
+//! Insights as a page of text.
 
 use super::activity::{Activity, Stretch};
-use super::layout::{Page, Row, padded};
+use super::layout::{Page, Row};
 use super::numbers::{columns, dollars, duration, number, percent};
 use hermes_store::{CostSummary, Count, Insights, SessionUse, Share};
 use hermes_terminal::term::{Style, one_line};
+use hermes_terminal::text::{counted, padded};
 
-/// Rows of a list; the rest is summed up.
+/// Rows of a list; the rest is one row.
 const MOST_ROWS: usize = 8;
 
 pub(super) struct Shown<'a> {
@@ -15,7 +16,7 @@ pub(super) struct Shown<'a> {
     pub(super) source: Option<&'a str>,
 }
 
-/// The whole page, or a friendly line when there is nothing to show.
+/// The whole page, or one line if there is no usage.
 pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
     let (all, days) = (shown.insights, shown.stretch.days());
     if all.sessions == 0 {
@@ -25,28 +26,24 @@ pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
     let source = shown.source.map(|source| format!(", source {source}")).unwrap_or_default();
     page.boxed(&[
         "Hermes insights".to_owned(),
-        format!("{} to {} ({}){source}", shown.stretch.first, shown.stretch.last, plural(days, "day")),
+        format!("{} to {} ({}){source}", shown.stretch.first, shown.stretch.last, counted(days, "day")),
     ]);
     overview(&mut page, all);
     shares(&mut page, "Models (tokens)", &all.models, |share| share.usage.total());
     shares(&mut page, "Sources (messages)", &all.sources, |share| share.messages);
     counts(&mut page, "Tools (calls)", &all.tools);
-    counts(&mut page, "How turns ended", &all.turn_exits);
-    counts(&mut page, "Why sessions ended", &all.session_ends);
+    counts(&mut page, "Outcomes of turns", &all.turn_exits);
+    counts(&mut page, "Outcomes of sessions", &all.session_ends);
     activity(&mut page, &shown.stretch.activity(&all.quarters));
     sessions(&mut page, all, style);
     page.into_text()
 }
 
 fn nothing(shown: &Shown<'_>, days: usize) -> String {
-    let source = shown.source.map(|source| format!(" under the source {source}")).unwrap_or_default();
+    let source = shown.source.map(|source| format!(" with source {source}")).unwrap_or_default();
     let source = hermes_terminal::term::printable(&source);
     let last = if days == 1 { "today".to_owned() } else { format!("in the last {days} days") };
-    format!("Nothing was said{source} {last}. Start with `hermes`, or look further back with --days.\n")
-}
-
-fn plural(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+    format!("No messages{source} {last}. Start with `hermes`, or look further back with --days.\n")
 }
 
 fn overview(page: &mut Page, all: &Insights) {
@@ -69,7 +66,7 @@ fn overview(page: &mut Page, all: &Insights) {
         ("· reasoning", number(all.usage.reasoning)),
     ]);
     let by = format!(
-        "Said by you {}, by hermes {}, by tools {}{other}",
+        "Messages: {} user, {} assistant, {} tool{other}",
         number(said.user),
         number(said.assistant),
         number(said.tool)
@@ -78,14 +75,14 @@ fn overview(page: &mut Page, all: &Insights) {
     page.paragraph(&cost(&all.cost));
 }
 
-/// A sum without what is unknown says so.
+/// The cost, with the number of sessions whose cost is unknown.
 fn cost(cost: &CostSummary) -> String {
     let mut parts = Vec::new();
     parts.extend(cost.actual_usd.map(|usd| format!("{} billed", dollars(usd))));
     parts.extend(cost.estimated_usd.map(|usd| format!("{} estimated", dollars(usd))));
     for (sessions, what) in [(cost.included_sessions, "included"), (cost.unknown_sessions, "unknown")] {
         if sessions > 0 {
-            parts.push(format!("{what} for {}", plural(sessions as usize, "session")));
+            parts.push(format!("{what} for {}", counted(sessions, "session")));
         }
     }
     if parts.is_empty() { "Cost: none".to_owned() } else { format!("Cost: {}", parts.join(", ")) }
@@ -95,7 +92,7 @@ fn shares(page: &mut Page, title: &str, shares: &[Share], size: fn(&Share) -> u6
     let row = |share: &Share| Row {
         name: share.name.clone(),
         count: size(share),
-        remark: plural(share.sessions as usize, "session"),
+        remark: counted(share.sessions, "session"),
     };
     rows(page, title, shares.iter().map(row).collect());
 }
@@ -135,7 +132,7 @@ fn activity(page: &mut Page, activity: &Activity) {
         let per_column = days.len().div_ceil(page.width() - 20);
         let sums: Vec<u64> =
             days.chunks(per_column).map(|days| days.iter().map(|(_, count)| count).sum()).collect();
-        let each = if per_column == 1 { "day".to_owned() } else { plural(per_column, "day") };
+        let each = if per_column == 1 { "day".to_owned() } else { counted(per_column, "day") };
         page.line("");
         page.line(&format!("  {}  by {each}", columns(&sums)));
     }
@@ -162,7 +159,7 @@ fn sessions(page: &mut Page, all: &Insights, style: Style) {
     if let Some(longest) = &all.longest {
         page.heading("Longest session");
         let time = duration(longest.active_seconds);
-        let messages = plural(longest.messages as usize, "message");
+        let messages = counted(longest.messages, "message");
         let width = page.width() - 2;
         page.line(&format!(
             "  {}",

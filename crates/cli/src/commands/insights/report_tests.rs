@@ -53,7 +53,7 @@ fn page(insights: &Insights, days: u32, width: usize) -> String {
 }
 
 #[test]
-fn a_page_has_every_block_and_fits() {
+fn page_has_every_block() {
     let shown = page(&insights(), 30, 80);
     for want in [
         "│                               Hermes insights                                │",
@@ -61,12 +61,12 @@ fn a_page_has_every_block_and_fits() {
         "  Sessions       2                       Tokens in      4,000\n",
         "Cache hits     62%",
         "Active time    1h 06m",
-        "  Said by you 4, by hermes 9, by tools 12",
+        "  Messages: 4 user, 9 assistant, 12 tool",
         "  Cost: $0.50 billed, unknown for 1 session",
         "\nModels (tokens)\n  m    ████████████████████████████████████████ 4,400  2 sessions\n",
         "\nSources (messages)\n  cli  ████████████████████████████████████████ 25  2 sessions\n",
         "  tool_7  ██████████████████████████               13   8%\n  and 2 more: 23\n",
-        "\nHow turns ended\n  text_response(finish_reas…  ████",
+        "\nOutcomes of turns\n  text_response(finish_reas…  ████",
         "\n  Sat  ████████████████████████████████████████ 20\n  Sun  ██████████                                5\n",
         "\n  ·········█·············▂  by hour\n  0     6     12    18\n",
         "\n  ····························█▂  by day\n  Busiest day: 2026-11-14 (20)\n",
@@ -75,11 +75,11 @@ fn a_page_has_every_block_and_fits() {
     ] {
         assert!(shown.contains(want), "{want:?} is missing in\n{shown}");
     }
-    assert!(!shown.contains("Why sessions ended"), "{shown}");
+    assert!(!shown.contains("Outcomes of sessions"), "{shown}");
 }
 
 #[test]
-fn no_line_is_too_wide_and_none_is_coloured() {
+fn lines_fit_and_have_no_colour() {
     for (width, days) in [(36, 1), (40, 30), (80, 400), (200, 36_500)] {
         let shown = page(&insights(), days, width);
         assert!(!shown.contains('\x1b'), "{shown}");
@@ -90,12 +90,12 @@ fn no_line_is_too_wide_and_none_is_coloured() {
 }
 
 #[test]
-fn nothing_is_said_in_a_friendly_way() {
+fn page_without_messages_is_one_line() {
     let none = Insights::default();
     for (days, source, want) in [
-        (1, None, "Nothing was said today. "),
-        (7, None, "Nothing was said in the last 7 days. "),
-        (7, Some("cron"), "Nothing was said under the source cron in the last 7 days. "),
+        (1, None, "No messages today. "),
+        (7, None, "No messages in the last 7 days. "),
+        (7, Some("cron"), "No messages with source cron in the last 7 days. "),
     ] {
         let shown = text(&Shown { insights: &none, stretch: &stretch(days), source }, 80, Style::PLAIN);
         assert!(shown.starts_with(want) && shown.ends_with("with --days.\n"), "{shown}");
@@ -103,7 +103,7 @@ fn nothing_is_said_in_a_friendly_way() {
 }
 
 #[test]
-fn costs_say_what_they_leave_out() {
+fn cost_names_sessions_without_a_price() {
     let none = CostSummary::default();
     for (given, want) in [
         (none, "Cost: none"),

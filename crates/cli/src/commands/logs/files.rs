@@ -1,4 +1,4 @@
-//! Reads a log through all its files, and goes on where it stopped, also when it was rotated.
+//! Reads a log through its rotated files, and follows it across rotations.
 
 use hermes_telemetry::log_files;
 use std::collections::VecDeque;
@@ -7,12 +7,12 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A log that is read line by line.
+/// A log, read line by line.
 pub(super) struct Tail {
     dir: PathBuf,
-    /// What is still to be read, the oldest first. The last one may grow.
+    /// The files to read, the oldest first. The last one may grow.
     files: VecDeque<Source>,
-    /// A line whose end is not written yet.
+    /// An incomplete line.
     begun: Vec<u8>,
 }
 
@@ -22,24 +22,24 @@ struct Source {
 }
 
 impl Tail {
-    /// All files that are there now.
+    /// Opens all files of the log.
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
         let files = newer_than(dir, None)?;
         Ok(Self { dir: dir.to_owned(), files, begun: Vec::new() })
     }
 
-    /// Whether there is no file at all.
+    /// Returns true if there is no file.
     pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Gives every whole line that was not given yet.
+    /// Passes on every complete line that was not read yet.
     pub(super) fn read(&mut self, mut each: impl FnMut(&str)) -> io::Result<()> {
         if self.files.is_empty() {
             self.files = newer_than(&self.dir, None)?;
         }
         while let Some(source) = self.files.front() {
-            // Looked for before reading: once there is a newer file, this one has its last line.
+            // Before reading: once there is a newer file, this one is complete.
             let newer = match self.files.len() {
                 1 => newer_than(&self.dir, Some(source.id))?,
                 _ => VecDeque::new(),
@@ -57,8 +57,8 @@ impl Tail {
     }
 }
 
-/// The files that are newer than this one, the oldest first. They are opened from the newest on: one
-/// that is renamed meanwhile is met twice and never missed.
+/// The files newer than this one, the oldest first. They are opened from the newest on: one that is renamed
+/// meanwhile is found twice and never missed.
 fn newer_than(dir: &Path, known: Option<(u64, u64)>) -> io::Result<VecDeque<Source>> {
     let mut found: VecDeque<Source> = VecDeque::new();
     for path in log_files(dir).into_iter().rev() {
@@ -82,7 +82,7 @@ fn newer_than(dir: &Path, known: Option<(u64, u64)>) -> io::Result<VecDeque<Sour
 fn lines(source: &mut Source, begun: &mut Vec<u8>, each: &mut impl FnMut(&str)) -> io::Result<()> {
     let at = source.input.stream_position()?;
     if source.input.get_ref().metadata()?.len() < at {
-        // Somebody emptied it.
+        // The file was truncated.
         source.input.seek(SeekFrom::Start(0))?;
         begun.clear();
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_read_once_through_all_rotations() {
+    fn every_line_is_read_once_across_rotations() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let mut tail = Tail::open(dir).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_file_is_read_from_its_beginning() {
+    fn truncated_file_is_read_from_its_start() {
         let dir = tempfile::tempdir().unwrap();
         append(dir.path(), "a long line\n");
         let mut tail = Tail::open(dir.path()).unwrap();

@@ -1,16 +1,16 @@
-//! Which lines of a log are shown.
+//! The filter for lines of a log.
 
 use hermes_telemetry::{LogLevel, LogLine, parse_line};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-/// What a line must be like.
+/// The conditions on a line.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// How its session begins.
+    /// The start of its session's id.
     pub(super) session: Option<String>,
     pub(super) level: LogLevel,
-    /// Seconds since 1970.
+    /// Seconds since the epoch.
     pub(super) since: Option<f64>,
 }
 
@@ -26,11 +26,11 @@ impl Filter {
     }
 }
 
-/// Goes through a log line by line.
+/// Filters a log line by line.
 pub(super) struct Picker {
     filter: Filter,
     zone: TimeZone,
-    /// Whether the last line with a head was taken: what follows without one belongs to it.
+    /// Set if the last line with a head matched: lines without one belong to it.
     took_last: bool,
 }
 
@@ -52,7 +52,7 @@ impl Picker {
 #[derive(Debug, PartialEq)]
 pub(super) struct Picked {
     pub(super) text: String,
-    /// `None` for a line that goes on with the one before.
+    /// `None` for a continuation line.
     line: Option<LogLine>,
 }
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_taken_with_what_belongs_to_them() {
+    fn continuation_lines_follow_their_head() {
         use LogLevel::{Debug, Error, Info, Warning};
         let ten = 1_794_736_800.0;
         for (session, level, since, want) in [
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_programs() {
+    fn line_as_json() {
         let filter = Filter { session: None, level: LogLevel::Debug, since: None };
         let mut picker = Picker::new(filter, TimeZone::UTC);
         let want = json!({

@@ -1,4 +1,4 @@
-//! The memory and its history on a screen, or as JSON for programs.
+//! The memory and its history as text or JSON.
 
 use super::failure;
 use crate::exit::{Exit, Failure};
@@ -24,10 +24,10 @@ pub(super) fn entries(book: &MemoryBook, targets: Vec<Target>, is_json: bool) ->
     }
     for (at, page) in pages.iter().enumerate() {
         let gap = if at > 0 { "\n" } else { "" };
-        let off = if book.settings().is_enabled(page.target) { "" } else { ", switched off" };
+        let off = if book.settings().is_enabled(page.target) { "" } else { ", disabled" };
         term::print_line(&format!("{gap}{} [{}{off}]", page.target.file_name(), page.usage()));
         if page.entries.is_empty() {
-            term::print_line("  nothing yet");
+            term::print_line("  no entries");
         }
         for entry in &page.entries {
             term::print_line(&listed(entry));
@@ -36,12 +36,12 @@ pub(super) fn entries(book: &MemoryBook, targets: Vec<Target>, is_json: bool) ->
     Ok(Exit::Answered)
 }
 
-/// An entry with its lines under each other. What looks unsafe is shown with everything that hides in it.
+/// An entry, line by line. In one that looks unsafe, hidden characters are visible.
 fn listed(entry: &str) -> String {
     let found = unsafe_ids(entry);
     let (text, mark) = match found.is_empty() {
         true => (printable(entry).into_owned(), String::new()),
-        false => (revealed(entry), format!("  [looks unsafe: {}; not shown to the model]", found.join(", "))),
+        false => (revealed(entry), format!("  [looks unsafe: {}; not sent to the model]", found.join(", "))),
     };
     format!("  § {}{mark}", text.replace('\n', "\n    "))
 }
@@ -73,7 +73,7 @@ pub(super) fn history(book: &MemoryBook, targets: Vec<Target>, is_json: bool) ->
         return Ok(Exit::Answered);
     }
     if all.is_empty() {
-        term::print_line("Nothing was changed yet.");
+        term::print_line("No changes yet.");
     }
     for change in &all {
         if !term::print_line(&head(change)) {
@@ -90,8 +90,8 @@ fn head(change: &Change) -> String {
     let undoes = change.undoes.map_or(String::new(), |id| format!(" of {id}"));
     let outcome = match change.outcome {
         ChangeOutcome::Made => "",
-        ChangeOutcome::NotMade => "  (never made: the program was stopped before)",
-        ChangeOutcome::Unclear => "  (unclear whether it was made: the program was stopped on the way)",
+        ChangeOutcome::NotMade => "  (not made: the program was killed before)",
+        ChangeOutcome::Unclear => "  (outcome unknown: the program was killed)",
     };
     let (time, origin, action) = (local_time(change.at), change.origin.as_str(), printable(&change.action));
     let what = if origin == action { origin.to_owned() } else { format!("{origin}: {action}{undoes}") };
@@ -114,14 +114,14 @@ fn change_json(change: &Change) -> Value {
         "before": change.before, "after": change.after })
 }
 
-/// Lists changes that wait for approval.
+/// Lists pending changes.
 pub(super) fn pending(changes: &[PendingChange], json: bool) -> Result<Exit, Failure> {
     if json {
         print::json(&serde_json::json!(changes));
         return Ok(Exit::Answered);
     }
     if changes.is_empty() {
-        term::print_line("no changes wait for approval");
+        term::print_line("No pending changes.");
     }
     for change in changes {
         term::print_line(&term::printable(&format!("{}  {}", change.id, change.summary)));
@@ -137,7 +137,7 @@ pub(super) fn changed(applied: &Applied, is_json: bool) {
     let page = &applied.page;
     let done = match applied.change {
         Some(change) => format!("saved as change {change}"),
-        None => "nothing to do, it is so already".to_owned(),
+        None => "no change needed".to_owned(),
     };
     term::print_line(&format!("{done}; {} is at {}", page.target.file_name(), page.usage()));
 }
@@ -149,7 +149,7 @@ pub(super) fn undone(change: &Change, applied: &Applied, is_json: bool) {
         print::json(&answer);
         return;
     }
-    term::print_line(&format!("took back {}", head(change)));
+    term::print_line(&format!("undid {}", head(change)));
     differences(change);
     changed(applied, false);
 }

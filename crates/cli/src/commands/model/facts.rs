@@ -1,10 +1,10 @@
-//! What is known about a model, in words and for programs; each value with who said so.
+//! Facts about a model as text and JSON, each value with its source.
 
 use hermes_conversation::Money;
 use hermes_runtime::{Fact, ModelFacts, Prices, Tariff};
 use serde_json::{Value, json};
 
-/// A line for each thing that is known, under a short name.
+/// A line for each known fact, with a short name.
 pub(super) fn lines(facts: &ModelFacts, provider: &str) -> Vec<(&'static str, String)> {
     let mut lines = vec![("window", of(&facts.window, |tokens| format!("{tokens} tokens")))];
     if let Some(most) = &facts.max_output {
@@ -16,32 +16,32 @@ pub(super) fn lines(facts: &ModelFacts, provider: &str) -> Vec<(&'static str, St
         ("reasoning", &facts.reasons, "can reason", "does not reason"),
     ];
     for (name, ability, yes, no) in abilities {
-        let words = |can: bool| if can { yes.to_owned() } else { no.to_owned() };
-        lines.extend(ability.as_ref().map(|ability| (name, of(ability, words))));
+        let text = |can: bool| if can { yes.to_owned() } else { no.to_owned() };
+        lines.extend(ability.as_ref().map(|ability| (name, of(ability, text))));
     }
     lines.push((
         "price",
         match &facts.prices {
             _ if facts.tariff(provider) == Tariff::Included => "included in the subscription".to_owned(),
-            Some(prices) => of(prices, |prices| price_words(&prices)),
+            Some(prices) => of(prices, |prices| price_text(&prices)),
             None => "unknown; set model.pricing.input and model.pricing.output".to_owned(),
         },
     ));
     lines
 }
 
-fn of<T: Copy>(fact: &Fact<T>, words: impl Fn(T) -> String) -> String {
-    format!("{}  ({})", words(fact.value), fact.source)
+fn of<T: Copy>(fact: &Fact<T>, text: impl Fn(T) -> String) -> String {
+    format!("{}  ({})", text(fact.value), fact.source)
 }
 
 /// Dollars for a million tokens.
-pub(super) fn price_words(prices: &Prices) -> String {
+pub(super) fn price_text(prices: &Prices) -> String {
     let million = |price: Money| price.times(1_000_000);
-    let mut words = format!("{} in, {} out", million(prices.input), million(prices.output));
+    let mut text = format!("{} in, {} out", million(prices.input), million(prices.output));
     if let Some(price) = prices.cache_read {
-        words.push_str(&format!(", {} cached", million(price)));
+        text.push_str(&format!(", {} cached", million(price)));
     }
-    words + " per million tokens"
+    text + " per million tokens"
 }
 
 pub(super) fn price_json(prices: &Prices) -> Value {

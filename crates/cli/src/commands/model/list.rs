@@ -1,6 +1,6 @@
-//! `hermes model list`: every provider, and whether it could be used now.
+//! `hermes model list`: the providers, and their state.
 
-use super::{key_json, key_words};
+use super::{key_json, key_text};
 use crate::commands::config::{failure, read};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
@@ -11,9 +11,9 @@ use hermes_runtime::{
 use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
-/// A provider, or an endpoint with a name, as it stands with these settings.
+/// A provider or named endpoint, with its state under these settings.
 pub(super) struct Row {
-    /// As it is addressed.
+    /// The name for `--provider`.
     pub(super) id: String,
     pub(super) name: String,
     pub(super) aliases: &'static [&'static str],
@@ -25,11 +25,11 @@ pub(super) struct Row {
 }
 
 pub(super) enum State {
-    /// Can be asked now.
+    /// Can be used now.
     Ready(KeySource),
-    /// Something is missing: what to do.
+    /// Needs configuration; the next step.
     Needs(String),
-    /// Not in this build: why.
+    /// Not supported by this version; the reason.
     NotYet(String),
 }
 
@@ -44,18 +44,14 @@ pub(super) fn run(all: bool, common: &Common) -> Result<Exit, Failure> {
         print::json(&json!(rows));
         return Ok(Exit::Answered);
     }
-    for line in lines(&rows) {
-        if !term::print_line(&term::printable(&line)) {
-            return Ok(Exit::Answered);
-        }
-    }
-    if !all {
-        term::print_line(&format!("{hidden} more cannot be used yet; `hermes model list --all` says why."));
+    let is_open = print::lines(lines(&rows).iter().map(|line| term::printable(line)));
+    if !all && is_open {
+        term::print_line(&format!("{hidden} more cannot be used yet; see `hermes model list --all`."));
     }
     Ok(Exit::Answered)
 }
 
-/// All rows; those that can be asked now first, those that cannot be used yet last.
+/// All rows; usable ones first, unsupported ones last.
 pub(super) fn rows(config: &Config) -> Result<Vec<Row>, Failure> {
     let entries = &config.settings.providers.get().map_err(failure)?.entries;
     let named = entries.iter().map(|entry| Row {
@@ -97,7 +93,7 @@ fn of_provider(provider: &Provider) -> Row {
     }
 }
 
-/// The address and the key that these settings give it.
+/// Its address and key under these settings.
 fn fill_in(row: &mut Row, config: &Config) {
     if matches!(row.state, State::NotYet(_)) {
         return;
@@ -125,13 +121,13 @@ fn lines(rows: &[Row]) -> Vec<String> {
     let width = |part: fn(&Row) -> &str| rows.iter().map(|row| part(row).chars().count()).max().unwrap_or(0);
     let (ids, modes, urls) = (width(|row| &row.id), width(|row| &row.mode), width(|row| &row.base_url));
     let line = |row: &Row| {
-        let (mark, words) = match &row.state {
-            State::Ready(source) => ("✓", key_words(source)),
+        let (mark, text) = match &row.state {
+            State::Ready(source) => ("✓", key_text(source)),
             State::Needs(what) => (" ", what.clone()),
             State::NotYet(why) => ("✗", format!("not yet: {why}")),
         };
-        let words = if words == "none" { "no key needed".to_owned() } else { words };
-        format!("{mark} {:ids$}  {:modes$}  {:urls$}  {words}", row.id, row.mode, row.base_url)
+        let text = if text == "none" { "no key needed".to_owned() } else { text };
+        format!("{mark} {:ids$}  {:modes$}  {:urls$}  {text}", row.id, row.mode, row.base_url)
     };
     rows.iter().map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! `hermes model list PROVIDER`: the models that a provider says it has.
+//! `hermes model list PROVIDER`: the models that a provider lists.
 
 use super::facts;
 use crate::commands::config::read;
@@ -46,12 +46,10 @@ fn print(models: &[ListedModel], label: &str, common: &Common) {
     if models.is_empty() {
         print::notice(&format!("{label} lists no models"));
     }
-    for model in models {
+    print::lines(models.iter().map(|model| {
         let window = model.stated.window.map(|tokens| format!("  {tokens} tokens")).unwrap_or_default();
         let price = model.stated.prices.as_ref();
-        let price = price.map(|prices| format!("  {}", facts::price_words(prices))).unwrap_or_default();
-        if !term::print_line(&term::printable(&format!("{}{window}{price}", model.id))) {
-            return;
-        }
-    }
+        let price = price.map(|prices| format!("  {}", facts::price_text(prices))).unwrap_or_default();
+        term::printable(&format!("{}{window}{price}", model.id)).into_owned()
+    }));
 }

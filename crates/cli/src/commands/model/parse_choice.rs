@@ -1,28 +1,28 @@
-//! What the words after `hermes model set` mean. Pure.
+//! Parses the argument of `hermes model set`. Pure.
 
 use hermes_runtime::{
     CustomProvider, Prefixes, Provider, custom_label, find_provider, is_custom_id, split_provider,
 };
 
-/// What is to be saved.
+/// The choice to save.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// As it is written to the file: an id, or `custom:NAME`.
+    /// The provider as written to the file: an id, or `custom:NAME`.
     pub(super) provider: Option<String>,
     pub(super) model: Option<String>,
     pub(super) base_url: Option<String>,
 }
 
-/// What is chosen now, and what there is to choose from.
+/// The current choice, and the named endpoints.
 pub(super) struct Known<'a> {
     pub(super) current: Option<&'static Provider>,
-    /// How the current one is addressed: an id, or `custom:NAME`.
+    /// The name of the current provider: an id, or `custom:NAME`.
     pub(super) label: String,
     pub(super) entries: &'a [CustomProvider],
 }
 
 impl Known<'_> {
-    /// The provider that a word names, as it is written to the file.
+    /// The provider with this name, as written to the file.
     pub(super) fn provider(&self, word: &str) -> Option<String> {
         let entry = |name: &str| {
             let plain = CustomProvider::plain_name(name);
@@ -34,7 +34,7 @@ impl Known<'_> {
             return entry(rest);
         }
         match find_provider(word) {
-            // Such as `local`: an entry of that name is meant, if there is one.
+            // An alias such as `local`: an entry of that name comes first.
             Some(provider) if provider.is_custom() && !is_custom_id(word) => {
                 entry(word).or(Some(provider.id.to_owned()))
             }
@@ -44,28 +44,28 @@ impl Known<'_> {
     }
 }
 
-/// Reads `PROVIDER`, `PROVIDER:MODEL`, `PROVIDER/MODEL` or `MODEL`. An error names both readings.
-pub(super) fn parse_choice(words: &str, known: &Known<'_>) -> Result<Choice, String> {
-    let words = words.trim();
-    if words.is_empty() {
-        return Err("say which: `hermes model set PROVIDER/MODEL`".to_owned());
+/// Parses `PROVIDER`, `PROVIDER:MODEL`, `PROVIDER/MODEL` or `MODEL`. An error names both readings.
+pub(super) fn parse_choice(argument: &str, known: &Known<'_>) -> Result<Choice, String> {
+    let argument = argument.trim();
+    if argument.is_empty() {
+        return Err("missing model: use `hermes model set PROVIDER/MODEL`".to_owned());
     }
     let model = |name: &str| Choice { model: Some(name.to_owned()), ..Choice::default() };
-    // `deepseek-chat` is another name of a provider, and a model of it.
+    // `deepseek-chat` is an alias of a provider, and one of its models.
     let is_model_here = known.current.is_some_and(|current| {
-        current.id != words && find_provider(words).is_some_and(|found| found.id == current.id)
+        current.id != argument && find_provider(argument).is_some_and(|found| found.id == current.id)
     });
     if is_model_here && known.current.is_some_and(|current| !current.is_custom()) {
-        return Ok(model(words));
+        return Ok(model(argument));
     }
-    if let Some(provider) = known.provider(words) {
+    if let Some(provider) = known.provider(argument) {
         return Ok(Choice { provider: Some(provider), ..Choice::default() });
     }
-    let by_colon = || match split_provider(words, known.entries, Prefixes::beside(known.current)) {
+    let by_colon = || match split_provider(argument, known.entries, Prefixes::beside(known.current)) {
         Some((provider, model)) => Choice { provider: Some(provider), model: Some(model), base_url: None },
-        None => model(words),
+        None => model(argument),
     };
-    let Some((first, rest)) = words.split_once('/').filter(|(_, rest)| !rest.is_empty()) else {
+    let Some((first, rest)) = argument.split_once('/').filter(|(_, rest)| !rest.is_empty()) else {
         return Ok(by_colon());
     };
     let Some(provider) = known.provider(first) else {
@@ -74,8 +74,8 @@ pub(super) fn parse_choice(words: &str, known: &Known<'_>) -> Result<Choice, Str
     let has_slashes = |current: &&Provider| current.routes || !current.needs_key();
     match known.current.filter(has_slashes).filter(|_| known.label != provider) {
         Some(_) => Err(format!(
-            "`{words}` may be a model of {}, or the model `{rest}` of {provider}: write \
-             `hermes model set --provider {} {words}` or `hermes model set --provider {provider} {rest}`",
+            "`{argument}` may be a model of {}, or the model `{rest}` of {provider}: use \
+             `hermes model set --provider {} {argument}` or `hermes model set --provider {provider} {rest}`",
             known.label, known.label
         )),
         None => Ok(Choice { provider: Some(provider), model: Some(rest.to_owned()), base_url: None }),
@@ -87,10 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_a_provider_a_model_or_both() {
+    fn argument_is_a_provider_a_model_or_both() {
         let entry = |name: &str| CustomProvider { name: name.into(), ..CustomProvider::default() };
         let entries = [entry("box"), entry("local"), entry("openrouter")];
-        for (current, words, want) in [
+        for (current, argument, want) in [
             ("", "deepseek", Ok((Some("deepseek"), None))),
             ("", "OR", Ok((Some("openrouter"), None))),
             ("", "openrouter/a/b", Ok((Some("openrouter"), Some("a/b")))),
@@ -116,20 +116,20 @@ mod tests {
             ("custom", "qwen/qwen3", Err("--provider custom qwen/qwen3")),
             ("custom:box", "box/m", Ok((Some("custom:box"), Some("m")))),
             ("custom:box", "qwen/m", Err("--provider custom:box qwen/m")),
-            ("", "  ", Err("say which")),
+            ("", "  ", Err("missing model")),
         ] {
             let found = match current.starts_with("custom:") {
                 true => find_provider("custom"),
                 false => find_provider(current),
             };
             let known = Known { current: found, label: current.to_owned(), entries: &entries };
-            match (parse_choice(words, &known), want) {
+            match (parse_choice(argument, &known), want) {
                 (Ok(choice), Ok((provider, model))) => {
                     let got = (choice.provider.as_deref(), choice.model.as_deref());
-                    assert_eq!(got, (provider, model), "{words} after {current}");
+                    assert_eq!(got, (provider, model), "{argument} after {current}");
                 }
                 (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
-                (got, _) => panic!("{words} after {current}: {got:?}"),
+                (got, _) => panic!("{argument} after {current}: {got:?}"),
             }
         }
     }

@@ -1,6 +1,6 @@
-//! `hermes model` in a terminal: provider and model from numbered lists.
+//! `hermes model` without a subcommand: provider and model from numbered lists.
 
-use super::key_words;
+use super::key_text;
 use super::list::{self, Row, State};
 use super::parse_choice::{Choice, Known};
 use super::set::save;
@@ -13,9 +13,9 @@ use hermes_terminal::term::{self, printable};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// How long an endpoint may take to list its models before the name is asked for instead.
+/// The time limit for the list of models; after it, the user enters a name.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// More are not listed: the name can be typed.
+/// Limit of listed models; others can be entered by name.
 const MOST: usize = 40;
 
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
@@ -28,7 +28,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     match choose(&config).await? {
         Some(choice) => save(&config, &choice, false, common),
         None => {
-            term::complain("Nothing was changed.");
+            term::complain("No change.");
             Ok(Exit::FailedTurn)
         }
     }
@@ -56,7 +56,7 @@ async fn choose(config: &Config) -> Result<Option<Choice>, Failure> {
 
 fn provider_line(number: usize, row: &Row) -> String {
     let state = match &row.state {
-        State::Ready(source) => format!("key: {}", key_words(source)),
+        State::Ready(source) => format!("key: {}", key_text(source)),
         State::Needs(what) | State::NotYet(what) => what.clone(),
     };
     format!("{number:>3}  {:<22}  {:<32}  {state}", row.id, row.name)
@@ -73,10 +73,8 @@ async fn ask_provider(config: &Config, rows: &[Row]) -> Result<Option<String>, F
             Some(id) if find_provider(&id).is_none_or(|provider| provider.not_yet().is_none()) => {
                 return Ok(Some(id));
             }
-            Some(id) => {
-                term::complain(&format!("{id} cannot be used yet; `hermes model list --all` says why."))
-            }
-            None => term::complain("There is no such provider; type a number of the list."),
+            Some(id) => term::complain(&format!("{id} cannot be used yet; see `hermes model list --all`.")),
+            None => term::complain("Unknown provider; enter a number of the list."),
         }
     }
 }
@@ -87,7 +85,7 @@ enum Asked {
     Left,
 }
 
-/// A server of one's own needs an address, unless one is configured already.
+/// Asks for the address of a custom endpoint, unless one is configured.
 async fn ask_address(config: &Config, provider: &str) -> Result<Asked, Failure> {
     let is_own = find_provider(provider).is_some_and(|provider| provider.has_no_address());
     if !is_own || model_choice::place(config, Some(provider)).is_ok() {
@@ -97,7 +95,7 @@ async fn ask_address(config: &Config, provider: &str) -> Result<Asked, Failure> 
     Ok(answer.map_or(Asked::Left, Asked::Given))
 }
 
-/// What the endpoint lists, if it does so in time. A reason why not is worth a line.
+/// The models that the endpoint lists in time; prints the reason if there are none.
 async fn known_models(config: &Config, provider: &str) -> Vec<ListedModel> {
     let place = match model_choice::place(config, Some(provider)) {
         Ok(place) => place,
@@ -121,7 +119,7 @@ async fn ask_model(models: &[ListedModel]) -> Result<Option<String>, Failure> {
         term::print_line(&printable(&format!("{:>3}  {}", at + 1, model.id)));
     }
     if let Some(more @ 1..) = models.len().checked_sub(MOST) {
-        term::print_line(&format!("     and {more} more; type the name"));
+        term::print_line(&format!("     and {more} more; enter the name"));
     }
     let question = if models.is_empty() { "Model (name): " } else { "Model (number or name): " };
     loop {
@@ -130,12 +128,12 @@ async fn ask_model(models: &[ListedModel]) -> Result<Option<String>, Failure> {
         match number.map(|number| number.checked_sub(1).and_then(|at| models.get(at))) {
             None => return Ok(Some(answer)),
             Some(Some(model)) => return Ok(Some(model.id.clone())),
-            Some(None) => term::complain("There is no such number in the list."),
+            Some(None) => term::complain("No such number in the list."),
         }
     }
 }
 
-/// A line that was typed; `None` when it is empty or the input has ended.
+/// The entered line; `None` if it is empty or the input has ended.
 async fn ask(question: &str) -> Result<Option<String>, Failure> {
     term::print(question);
     let read = || {

@@ -1,4 +1,4 @@
-//! `hermes model set`: saves a choice, all of it or nothing.
+//! `hermes model set`: saves a choice as a whole or not at all.
 
 use super::parse_choice::{Choice, Known, parse_choice};
 use crate::commands::config::{failure, read};
@@ -15,8 +15,8 @@ use hermes_runtime::{
 use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
-pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
-    // Flags say what to save here, not what to override.
+pub(super) fn run(argument: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
+    // The flags are the choice to save, not an override.
     let settings = read(&common.without_model())?;
     let named = settings.settings.providers.get().map_err(failure)?;
     let known = current(&settings, &named.entries);
@@ -25,14 +25,14 @@ pub(super) fn run(words: &str, yes: bool, common: &Common) -> Result<Exit, Failu
             let unknown = || ModelsError::from(ResolveError::UnknownProvider { name: name.clone() });
             let provider = known.provider(name).ok_or_else(unknown);
             let provider = provider.map_err(|error| launch::blame_flags(error, common))?;
-            Choice { provider: Some(provider), model: Some(words.trim().to_owned()), base_url: None }
+            Choice { provider: Some(provider), model: Some(argument.trim().to_owned()), base_url: None }
         }
-        None => parse_choice(words, &known).map_err(Failure::usage)?,
+        None => parse_choice(argument, &known).map_err(Failure::usage)?,
     };
     save(&settings, &choice, yes, common)
 }
 
-/// The provider that is in use now. One that is named counts also while its key is missing.
+/// The current provider. A configured one counts even if its key is missing.
 fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
     let nothing = Known { current: None, label: String::new(), entries };
     let name = settings.settings.model.provider.get().ok().filter(|name| **name != "auto");
@@ -50,7 +50,7 @@ fn current<'a>(settings: &Config, entries: &'a [CustomProvider]) -> Known<'a> {
     }
 }
 
-/// Checks a choice, writes it, and says what is still missing.
+/// Checks a choice, writes it, and reports what is still missing.
 pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Common) -> Result<Exit, Failure> {
     check(settings, choice)?;
     let dropped = dropped(settings, choice);
@@ -61,7 +61,7 @@ pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Commo
             "model.api_key belongs to the old address; add --yes to remove it from config.yaml",
         )?
     {
-        term::complain("Nothing was changed.");
+        term::complain("No change.");
         return Ok(Exit::FailedTurn);
     }
     let mut changes: Vec<(&str, Option<&str>)> = Vec::new();
@@ -76,16 +76,15 @@ pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Commo
     let is_new = reports.iter().any(|done| done.key == ModelSettings::provider.name && done.changed);
     let old = settings.layers().file.get(ModelSettings::default.name);
     if let (true, None, Some(old)) = (is_new, &choice.model, old) {
-        let line = format!(
-            "hermes: model.default is still {old}; `hermes model list {}` shows what there is",
+        print::notice(&format!(
+            "model.default is still {old}; `hermes model list {}` lists the models",
             choice.provider.as_deref().unwrap_or_default()
-        );
-        term::complain(&term::printable(&line));
+        ));
     }
     Ok(Exit::Answered)
 }
 
-/// A provider that cannot be used, or an address that is none, is not saved.
+/// Rejects a provider that cannot be used and an invalid address.
 fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
     let bad = |line: String| Failure::new(Exit::Usage, line);
     let Some(name) = &choice.provider else { return Ok(()) };
@@ -99,7 +98,7 @@ fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
         };
     }
     match model_choice::place(settings, Some(name)) {
-        // A key or a login can be had afterwards; all else must be right.
+        // A key or a login can follow; everything else must be valid.
         Ok(_) => Ok(()),
         Err(ModelsError::Resolve(
             ResolveError::NoKey { .. } | ResolveError::NoEntryKey { .. } | ResolveError::NoLogin { .. },
@@ -108,7 +107,7 @@ fn check(settings: &Config, choice: &Choice) -> Result<(), Failure> {
     }
 }
 
-/// What in config.yaml belongs to the provider or the model that is left.
+/// The keys in config.yaml that belong to the previous provider or model.
 fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
     let file = &settings.layers().file;
     let written =
@@ -116,12 +115,12 @@ fn dropped(settings: &Config, choice: &Choice) -> Vec<&'static str> {
     let entries = settings.settings.providers.get().map_or(&[][..], |named| &named.entries);
     let known = Known { current: None, label: String::new(), entries };
     let old = written(ModelSettings::provider).filter(|name| !name.trim().is_empty() && *name != "auto");
-    // A name that nobody knows is left, too.
+    // An unknown name is replaced, too.
     let old = old.map(|name| known.provider(name).unwrap_or_else(|| name.to_owned()));
     let stays = match (&choice.provider, &old) {
         (None, _) => true,
         (Some(new), Some(old)) => new == old,
-        // An address that stands alone is a custom endpoint's.
+        // An address without a provider belongs to a custom endpoint.
         (Some(new), None) => is_custom_id(new),
     };
     let is_other_address = choice
@@ -160,6 +159,6 @@ fn report(reports: &[SetReport], problem: Option<&str>, common: &Common) {
         term::print_line(&term::printable(&line));
     }
     if let Some(problem) = problem {
-        print::notice(&format!("one thing is missing: {}", problem));
+        print::notice(&format!("still missing: {problem}"));
     }
 }

@@ -1,6 +1,6 @@
-//! `hermes model show`: what is configured, and what the server on this machine says.
+//! `hermes model show`: the configured model, and facts from a local server.
 
-use super::{endpoint_json, facts, key_words};
+use super::{endpoint_json, facts, key_text};
 use crate::commands::config::{as_json, failure, read};
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
@@ -23,7 +23,7 @@ const KEYS: [Key; 8] = [
     ModelSettings::max_tokens,
 ];
 
-/// A server on this machine answers at once or is not asked again.
+/// The time limit for a local server.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
@@ -56,7 +56,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     }
     match &found {
         Ok(endpoint) => {
-            let (url, key) = (shown_url(&endpoint.base_url), key_words(&endpoint.key_source));
+            let (url, key) = (shown_url(&endpoint.base_url), key_text(&endpoint.key_source));
             let used =
                 format!("{:<20}  {} at {url} ({}, key: {key})", "used", endpoint.model, endpoint.label());
             term::print_line(&term::printable(&used));
@@ -67,12 +67,12 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
         Err(error) => print::notice(&error.to_string()),
     }
     if let Some(server) = &served {
-        term::print_line(&format!("{:<20}  {}", "server", server_words(server)));
+        term::print_line(&format!("{:<20}  {}", "server", server_text(server)));
     }
     Ok(Exit::Answered)
 }
 
-/// What is known about the model, with the window that its server states: the one that a session will use.
+/// The facts about the model, with the context window that its server states and sessions use.
 fn known(endpoint: &Endpoint, server: Option<&ProbedServer>) -> Result<ModelFacts, Failure> {
     Ok(model_facts::served(model_facts::known(&launch::home()?, endpoint), server))
 }
@@ -82,18 +82,18 @@ fn setting_line(setting: &Explanation) -> String {
     format!("{:<20}  {value}  ({})", setting.key, setting.origin)
 }
 
-/// What the server at a loopback address says about itself.
+/// The facts that a server at a loopback address reports.
 pub(crate) async fn ask_server(config: &Config, endpoint: &Endpoint) -> Option<ProbedServer> {
     let asker = model_choice::asker(config, PATIENCE).ok()?;
     probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), &asker).await
 }
 
-pub(crate) fn server_words(server: &ProbedServer) -> String {
+pub(crate) fn server_text(server: &ProbedServer) -> String {
     match server.window {
         Some(window) => {
             format!("{}, window {} tokens ({})", server.kind.name(), window.tokens, window.basis.as_str())
         }
-        None => format!("{}, which does not say how large the model's window is", server.kind.name()),
+        None => format!("{}, which does not report the model's context window", server.kind.name()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `hermes model tasks`: who does the small jobs.
+//! `hermes model tasks`: the models of auxiliary tasks.
 
 use crate::commands::config::read;
 use crate::exit::{Exit, Failure};
@@ -32,7 +32,7 @@ pub(super) fn run(task: Option<&str>, common: &Common) -> Result<Exit, Failure> 
                 print(&format!("{:<22}  {}", one.as_str(), chain.join(", then ")));
             }
             (false, true) => {
-                print(&format!("{}, at most {seconds} s for an answer", one.as_str()));
+                print(&format!("{}, timeout {seconds} s", one.as_str()));
                 for stop in &route.stops {
                     print(&format!(
                         "  {} at {}  ({})",
@@ -75,5 +75,5 @@ fn as_json(task: AuxTask, seconds: u64, route: &AuxRoute) -> Value {
 
 fn unknown(name: &str) -> Failure {
     let all: Vec<_> = AuxTask::ALL.iter().map(|task| task.as_str()).collect();
-    Failure::usage(format!("there is no job `{name}`; there are {}", all.join(", ")))
+    Failure::usage(format!("unknown task `{name}`; use one of {}", all.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! `hermes prompt scan`: what is wrong with some files, before an agent reads them.
+//! `hermes prompt scan`: scans files before an agent reads them.
 
 use crate::exit::Exit;
 use clap::{Args, ValueEnum};
@@ -10,6 +10,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes prompt scan AGENTS.md README.md
+  git ls-files -z '*.md' | xargs -0 hermes prompt scan --scope all")]
 pub(crate) struct ScanArgs {
     /// Files to scan; `-` is standard input
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
@@ -39,7 +43,7 @@ impl From<ScopeName> for ScanScope {
     }
 }
 
-/// One file, and what came of it.
+/// One file and its findings.
 struct Scanned<'a> {
     file: &'a Path,
     outcome: Result<Vec<ScanFinding>, String>,
@@ -69,7 +73,7 @@ fn read(file: &Path) -> Result<String, String> {
         fs::read(file)
     };
     let bytes = bytes.map_err(|error| error.to_string())?;
-    // Guessing another encoding could hide what an agent would read.
+    // Guessing another encoding could hide text that an agent would read.
     String::from_utf8(bytes)
         .map_err(|_| "not UTF-8 text; convert it first, for instance with iconv".to_owned())
 }
@@ -86,7 +90,7 @@ fn show(scanned: &Scanned<'_>) {
     }
 }
 
-/// A file can be called anything; a line break in its name must not make a second line.
+/// The name of a file on one line: it may contain line breaks.
 fn one_line(name: &str) -> String {
     term::revealed(name).replace('\n', "\\n").replace('\t', "\\t")
 }

@@ -1,4 +1,4 @@
-//! `hermes prompt show|size|diff`: the layers of a system prompt, and what has become of their sources.
+//! `hermes prompt show|size|diff`: the layers of a system prompt, and changes to their sources.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::{Common, ModelFlags, PromptFlags, ToolFlags};
@@ -36,7 +36,7 @@ pub(crate) struct DiffArgs {
     pub(super) prompt: PromptFlags,
 }
 
-/// The layers with their texts, or only how large everything is.
+/// Prints the layers with their texts, or only the sizes.
 pub(crate) async fn show(which: &WhichPrompt, with_texts: bool, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let view = view(&runtime, which.session.as_deref()).await;
@@ -49,10 +49,11 @@ pub(crate) async fn show(which: &WhichPrompt, with_texts: bool, common: &Common)
     for notice in &view.notices {
         print::notice(&notice.to_string());
     }
-    print_all(if with_texts { texts(&view) } else { sizes(&view) })
+    print::lines(if with_texts { texts(&view) } else { sizes(&view) });
+    Ok(Exit::Answered)
 }
 
-/// What changed since a session began.
+/// Prints the changes since a session started.
 pub(crate) async fn diff(args: &DiffArgs, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let found = both(&runtime, &args.session).await;
@@ -67,7 +68,7 @@ pub(crate) async fn diff(args: &DiffArgs, common: &Common) -> Result<Exit, Failu
         return Ok(Exit::Answered);
     }
     if changes.is_empty() {
-        term::print_line("Nothing has changed: a session that began now would get the same prompt.");
+        term::print_line("No changes: a new session would get the same prompt.");
         return Ok(Exit::Answered);
     }
     let style = Style::for_stream(&std::io::stdout());
@@ -77,8 +78,9 @@ pub(crate) async fn diff(args: &DiffArgs, common: &Common) -> Result<Exit, Failu
         lines.extend(line_changes(change));
     }
     lines.push(String::new());
-    lines.push("The session keeps the prompt it began with; a new one gets the other.".to_owned());
-    print_all(lines)
+    lines.push("The session keeps its prompt; the changes apply to new sessions.".to_owned());
+    print::lines(lines);
+    Ok(Exit::Answered)
 }
 
 async fn view(runtime: &Runtime, which: Option<&str>) -> Result<PromptView, Failure> {
@@ -94,15 +96,6 @@ async fn view(runtime: &Runtime, which: Option<&str>) -> Result<PromptView, Fail
 async fn both(runtime: &Runtime, which: &str) -> Result<(PromptView, PromptView), Failure> {
     let session = launch::stored(runtime, which).await?;
     Ok((runtime.prompt_of(&session).await?, runtime.prompt_now(&session).await?))
-}
-
-fn print_all(lines: Vec<String>) -> Result<Exit, Failure> {
-    for line in lines {
-        if !term::print_line(&line) {
-            break;
-        }
-    }
-    Ok(Exit::Answered)
 }
 
 fn tokens(text: &str) -> u64 {
@@ -143,7 +136,7 @@ fn texts(view: &PromptView) -> Vec<String> {
     lines
 }
 
-/// One row per layer and per tool, and the sums.
+/// One row per layer and per tool, and the totals.
 fn sizes(view: &PromptView) -> Vec<String> {
     let row = |name: &str, what: &str, bytes: usize, tokens: u64, more: &str| {
         format!("{name:<18}{what:<10}{bytes:>9}{tokens:>9}{more}")
@@ -188,7 +181,7 @@ fn as_json(view: &PromptView, with_texts: bool) -> Value {
     })
 }
 
-/// A layer that is different now.
+/// A layer that changed.
 #[derive(Debug, PartialEq)]
 struct Change {
     name: String,
@@ -211,8 +204,8 @@ fn changes(then: &[LayerView], now: &[LayerView]) -> Vec<Change> {
     all.filter(|change| change.before != change.after).collect()
 }
 
-/// The lines that are different, with a sign before each: everything between the first and the last change,
-/// first as it was.
+/// The changed lines with a sign before each: everything between the first and the last change, the old lines
+/// first.
 fn line_changes(change: &Change) -> Vec<String> {
     let lines =
         |text: &Option<String>| text.as_deref().unwrap_or("").lines().map(str::to_owned).collect::<Vec<_>>();
@@ -238,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_told() {
+    fn diff_shows_only_changed_lines() {
         let then = [layer("a", "same"), layer("b", "one\ntwo\n"), layer("gone", "x")];
         let now = [layer("a", "same"), layer("b", "one\nthree\n"), layer("new", "y")];
         let found = changes(&then, &now);

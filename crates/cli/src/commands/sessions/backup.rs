@@ -11,6 +11,10 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions backup sessions.db
+  hermes sessions backup sessions.db --force")]
 pub(crate) struct BackupArgs {
     /// File to write
     file: PathBuf,
@@ -40,7 +44,7 @@ fn failure(error: BackupError) -> Failure {
         BackupError::IsTheDatabase { .. } | BackupError::InUse { .. } => Failure::usage(line),
         BackupError::File { .. } => Failure::new(Exit::Permission, line),
         BackupError::Damaged { .. } => {
-            Failure::new(Exit::Internal, format!("{line}; `hermes sessions verify` says more"))
+            Failure::new(Exit::Internal, format!("{line}; see `hermes sessions verify`"))
         }
         BackupError::Store(error) => error.into(),
     }

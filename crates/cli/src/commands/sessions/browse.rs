@@ -12,6 +12,10 @@ use hermes_terminal::term;
 use std::io::IsTerminal;
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions browse
+  hermes sessions browse --source telegram")]
 pub(crate) struct BrowseArgs {
     /// Number of sessions to list; the search covers all
     #[arg(long, value_name = "N", default_value_t = 500)]
@@ -31,7 +35,7 @@ pub(crate) struct BrowseArgs {
 }
 
 impl BrowseArgs {
-    /// The shared flags that stand after the subcommand.
+    /// The shared flags after the subcommand.
     pub(super) fn flags(&self) -> Common {
         let Self { source, no_restore_cwd, model, tools, turns, .. } = self.clone();
         let conversation = ConversationFlags { no_restore_cwd, ..ConversationFlags::default() };

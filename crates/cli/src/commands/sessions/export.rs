@@ -12,6 +12,10 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions export all.jsonl --files
+  hermes sessions export - --session-id latest")]
 pub(crate) struct ExportArgs {
     /// File to write; `-` is standard output
     pub(super) file: String,
@@ -70,7 +74,7 @@ pub(super) async fn run(store: &SessionDb, args: ExportArgs, common: &Common) ->
     files::after_export(store, file, &exported, args.files).await
 }
 
-/// Sessions on standard output. A reader that has seen enough is no failure.
+/// Prints sessions to standard output. A closed pipe is not an error.
 pub(super) async fn print(
     store: &SessionDb,
     filter: ExportFilter,
@@ -82,7 +86,7 @@ pub(super) async fn print(
     }
 }
 
-/// A file beside the target, so that a half-written export never takes its name.
+/// A temporary file beside the target, so that an incomplete export never gets its name.
 fn unfinished(target: &Path) -> io::Result<NamedTempFile> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))

@@ -1,4 +1,4 @@
-//! `hermes sessions files`: the files that long tool results are kept in.
+//! `hermes sessions files`: the files of long tool results.
 
 mod copies;
 
@@ -9,8 +9,8 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use clap::{Args, Subcommand};
 use hermes_store::{FileKind, FileRule, PrunableFile, SessionDb, StoredFile};
-use hermes_terminal::print;
-use hermes_terminal::term::{self, Style, printable};
+use hermes_terminal::print::{self, Column, Table};
+use hermes_terminal::term::{self, Style};
 use hermes_terminal::text::{counted, local_time, size};
 use serde_json::{Value, json};
 
@@ -27,6 +27,11 @@ pub(crate) enum FilesCommand {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions files prune --older-than 30 --dry-run
+  hermes sessions files prune --max-mb 500
+  hermes sessions files prune --orphans --yes")]
 pub(crate) struct FilesPruneArgs {
     /// Remove files last written more than this many days ago
     #[arg(long, value_name = "DAYS")]
@@ -60,39 +65,44 @@ pub(super) async fn run(
     }
 }
 
-/// Shows files; `false` means that nobody reads any more.
+/// Prints files; `false` means that standard output is closed.
 pub(super) fn print(files: &[StoredFile], common: &Common) -> bool {
     if common.json {
         let rows: Vec<Value> = files.iter().map(file_json).collect();
         return print::json(&json!(rows));
     }
     if files.is_empty() {
-        return term::print_line("No files are kept; long tool results make them.");
+        return term::print_line("No files; long tool results create them.");
     }
-    let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
-    let heading = format!("{dim}{:<36}  {:>9}  {:<16}  Sessions{off}", "File", "Size", "Last written");
-    term::print_line(&heading)
-        && files.iter().all(|file| term::print_line(&line(file, &users(file))))
+    let heading = TABLE.heading(Style::for_stream(&std::io::stdout()));
+    let rows = files.iter().map(|file| line(file, &users(file)));
+    print::lines(std::iter::once(heading).chain(rows))
         && term::print_line(&sum(files.len(), files.iter().map(|file| file.bytes).sum()))
 }
 
+const TABLE: Table<'static> = Table::new(&[
+    Column::left("File", 36),
+    Column::right("Size", 9),
+    Column::left("Last written", 16),
+    Column::left("Sessions", 0),
+]);
+
 fn line(file: &StoredFile, note: &str) -> String {
-    let (name, bytes, used) = (printable(&file.name), size(file.bytes), local_time(file.used_at));
-    format!("{name:<36}  {bytes:>9}  {used:<16}  {}", printable(note))
+    TABLE.row(&[&file.name, &size(file.bytes), &local_time(file.used_at), note])
 }
 
 fn users(file: &StoredFile) -> String {
     match (file.kind, file.sessions.as_slice()) {
-        (FileKind::Growing, _) => "(growing, or left behind)".to_owned(),
-        (FileKind::Other, _) => "(not made by this version)".to_owned(),
-        (FileKind::Content, []) => "(orphan: nobody mentions it)".to_owned(),
+        (FileKind::Growing, _) => "(incomplete)".to_owned(),
+        (FileKind::Other, _) => "(not written by this version)".to_owned(),
+        (FileKind::Content, []) => "(orphan: no message refers to it)".to_owned(),
         (FileKind::Content, [one]) => one.to_string(),
         (FileKind::Content, [one, rest @ ..]) => format!("{one} and {} more", rest.len()),
     }
 }
 
 fn sum(count: usize, bytes: u64) -> String {
-    format!("{}, {}", counted(u64::try_from(count).unwrap_or_default(), "file"), size(bytes))
+    format!("{}, {}", counted(count, "file"), size(bytes))
 }
 
 fn file_json(file: &StoredFile) -> Value {
@@ -118,7 +128,7 @@ async fn prune(
     }
     let question = || format!("Remove {} permanently?", sum(found.len(), bytes));
     if !wanted.yes && !confirm(&question(), "add --yes to remove them, or --dry-run to list them")? {
-        term::complain("Nothing was removed.");
+        term::complain("Not removed.");
         return Ok(Exit::FailedTurn);
     }
     let chosen: Vec<String> = found.iter().map(|old| old.file.name.clone()).collect();
@@ -131,7 +141,7 @@ async fn prune(
     Ok(Exit::Answered)
 }
 
-/// What was asked for, or what is set when nothing was.
+/// The rule of the flags, or that of the settings without flags.
 fn rule(wanted: &FilesPruneArgs, settings: FileRule) -> FileRule {
     let asked = FileRule {
         older_than_days: wanted.older_than,
@@ -143,12 +153,12 @@ fn rule(wanted: &FilesPruneArgs, settings: FileRule) -> FileRule {
 
 fn list(found: &[PrunableFile], bytes: u64) {
     if found.is_empty() {
-        term::print_line("No file has to go.");
+        term::print_line("No files to remove.");
         return;
     }
-    let shown = found.iter().all(|old| term::print_line(&line(&old.file, old.reason.as_str())));
+    let shown = print::lines(found.iter().map(|old| line(&old.file, old.reason.as_str())));
     if shown {
-        term::print_line(&format!("{} may go", sum(found.len(), bytes)));
+        term::print_line(&format!("{} to remove", sum(found.len(), bytes)));
     }
 }
 
@@ -170,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_stands_for_the_settings() {
+    fn flags_override_the_settings() {
         let settings = FileRule { older_than_days: Some(30), max_bytes: Some(5), orphans: false };
         let asked = |older_than, max_mb, orphans| FilesPruneArgs {
             older_than,

@@ -23,7 +23,7 @@ pub(super) async fn run(store: &SessionDb, file: &str, common: &Common) -> Resul
     Ok(if imported.problems.is_empty() && is_whole { Exit::Answered } else { Exit::FailedTurn })
 }
 
-/// One byte more than is allowed is enough to tell that it is too much.
+/// Reads at most one byte beyond the limit.
 fn read(file: &str) -> Result<String, Failure> {
     let limit = u64::try_from(MAX_IMPORT).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
@@ -57,7 +57,7 @@ fn imported_json(imported: &Imported) -> Value {
 fn print(imported: &Imported) {
     let count = |list: &[_]| u64::try_from(list.len()).unwrap_or_default();
     term::print_line(&format!(
-        "Imported {} with {}; {} already there",
+        "Imported {} with {}; {} already stored",
         counted(count(&imported.sessions), "session"),
         counted(imported.messages, "message"),
         imported.skipped.len()

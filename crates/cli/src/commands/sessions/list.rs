@@ -4,13 +4,19 @@ use super::NO_SESSIONS;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use clap::Args;
+use hermes_conversation::SessionId;
 use hermes_store::{Archived, ListFilter, SessionDb, SessionSummary};
-use hermes_terminal::print;
-use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::print::{self, Column, Table};
+use hermes_terminal::term::{self, Style, one_line};
 use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions list --limit 50
+  hermes sessions list --source cron --json
+  hermes sessions list --archived")]
 pub(crate) struct ListArgs {
     /// Number of sessions to list
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -58,29 +64,28 @@ async fn print(store: &SessionDb, filter: ListFilter, common: &Common) -> Result
         return Ok(Exit::Answered);
     }
     if found.is_empty() {
-        term::print_line(if is_everything { NO_SESSIONS } else { "No such sessions." });
+        term::print_line(if is_everything { NO_SESSIONS } else { "No matching sessions." });
         return Ok(Exit::Answered);
     }
-    let Style { dim, off, .. } = Style::for_stream(&std::io::stdout());
-    let heading =
-        format!("{dim}{:<22}  {:<16}  {:>4}  Title or first words{off}", "Session", "Last active", "Msgs");
-    if !term::print_line(&heading) {
-        return Ok(Exit::Answered);
-    }
-    for row in &found {
-        let name = row.title.as_deref().unwrap_or(&row.preview);
-        let line = format!(
-            "{:<22}  {:<16}  {:>4}  {}",
-            printable(row.id.as_str()),
-            local_time(row.last_active),
-            row.message_count,
-            one_line(name, 60)
-        );
-        if !term::print_line(&line) {
-            break;
-        }
-    }
+    let heading = TABLE.heading(Style::for_stream(&std::io::stdout()));
+    let rows = found.iter().map(|session| {
+        let name = session.title.as_deref().unwrap_or(&session.preview);
+        row(&session.id, session.last_active, session.message_count, name)
+    });
+    print::lines(std::iter::once(heading).chain(rows));
     Ok(Exit::Answered)
+}
+
+const TABLE: Table<'static> = Table::new(&[
+    Column::left("Session", 22),
+    Column::left("Last active", 16),
+    Column::right("Msgs", 4),
+    Column::left("Title or first message", 0),
+]);
+
+/// A session in one line.
+pub(super) fn row(id: &SessionId, last_active: f64, messages: u64, name: &str) -> String {
+    TABLE.row(&[id.as_str(), &local_time(last_active), &messages.to_string(), &one_line(name, 60)])
 }
 
 fn summary_json(row: &SessionSummary) -> Value {

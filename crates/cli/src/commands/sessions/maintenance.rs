@@ -1,4 +1,4 @@
-//! `hermes sessions reindex` and `optimize`: the file and its index in good order.
+//! `hermes sessions reindex` and `optimize`.
 
 use super::progress::Progress;
 use crate::exit::{Exit, Failure};

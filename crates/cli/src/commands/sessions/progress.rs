@@ -1,9 +1,9 @@
-//! A line on standard error that shows how far a long command is; nothing where nobody looks.
+//! The progress of a long command, on standard error if that is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Often enough to look alive.
+/// The time between two updates.
 const EVERY: Duration = Duration::from_millis(100);
 const WIDTH: u64 = 30;
 
@@ -24,12 +24,12 @@ impl Progress {
             return;
         }
         self.shown = Some(Instant::now());
-        // A terminal that is gone is no reason to stop.
+        // A terminal that is gone does not stop the command.
         let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}", line(self.doing, done, total));
     }
 }
 
-/// The line goes with the work, so that what is printed next begins on a clean one.
+/// Erases the line on drop, so that later output starts on an empty one.
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown.is_some() {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_fills_up() {
+    fn line_shows_the_progress() {
         let bar = |full: usize| format!("{}{}", "█".repeat(full), "░".repeat(30 - full));
         for (done, total, want) in [
             (0, 0, format!("Copying {}   0%  0 of 0", bar(0))),

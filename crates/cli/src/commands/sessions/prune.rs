@@ -1,5 +1,6 @@
 //! `hermes sessions prune`.
 
+use super::list;
 use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
@@ -7,11 +8,15 @@ use clap::Args;
 use hermes_conversation::SessionId;
 use hermes_store::{Prunable, PruneFilter, SessionDb};
 use hermes_terminal::print;
-use hermes_terminal::term::{self, one_line, printable};
-use hermes_terminal::text::{counted, local_time};
+use hermes_terminal::term;
+use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions prune --older-than 90 --dry-run
+  hermes sessions prune --source cron --older-than 7 --yes")]
 pub(crate) struct PruneArgs {
     /// Age of the last message, in days
     #[arg(long, value_name = "DAYS", default_value_t = 90)]
@@ -46,7 +51,7 @@ pub(super) async fn run(store: &SessionDb, args: &PruneArgs, common: &Common) ->
     }
     let question = || format!("Delete {} permanently?", sessions(found.len()));
     if !args.yes && !confirm(&question(), "add --yes to delete them, or --dry-run to list them")? {
-        term::complain("Nothing was deleted.");
+        term::complain("Not deleted.");
         return Ok(Exit::FailedTurn);
     }
     let ids: Vec<SessionId> = found.iter().map(|session| session.id.clone()).collect();
@@ -59,7 +64,7 @@ pub(super) async fn run(store: &SessionDb, args: &PruneArgs, common: &Common) ->
 }
 
 fn sessions(count: usize) -> String {
-    counted(u64::try_from(count).unwrap_or_default(), "session")
+    counted(count, "session")
 }
 
 fn report_json(found: &[Prunable], gone: &[SessionId], common: &Common) {
@@ -78,19 +83,10 @@ fn session_json(session: &Prunable) -> Value {
 fn list(found: &[Prunable], args: &PruneArgs) {
     if found.is_empty() {
         let kind = if args.all { "session" } else { "ended session" };
-        term::print_line(&format!("No {kind} is older than {}.", counted(args.older_than.into(), "day")));
+        term::print_line(&format!("No {kind} is older than {}.", counted(args.older_than, "day")));
     }
-    for session in found {
+    print::lines(found.iter().map(|session| {
         let name = session.title.as_deref().unwrap_or(&session.preview);
-        let line = format!(
-            "{:<22}  {:<16}  {:>4}  {}",
-            printable(session.id.as_str()),
-            local_time(session.last_active),
-            session.message_count,
-            one_line(name, 60)
-        );
-        if !term::print_line(&line) {
-            return;
-        }
-    }
+        list::row(&session.id, session.last_active, session.message_count, name)
+    }));
 }

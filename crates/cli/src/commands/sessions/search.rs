@@ -5,14 +5,18 @@ use crate::flags::Common;
 use crate::time_input::moment;
 use clap::{Args, ValueEnum};
 use hermes_store::{ContextMessage, SearchFilter, SearchHit, SearchReport, SessionDb, Sort};
-use hermes_terminal::print;
+use hermes_terminal::print::{self, Column, Table};
 use hermes_terminal::term::{self, one_line, printable};
 use hermes_terminal::text::local_time;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes sessions search \"flaky test\"
+  hermes sessions search docker NOT compose --role user --since 7d")]
 pub(crate) struct SearchArgs {
-    /// Words, "phrases", OR, NOT, prefix*
+    /// Terms, "phrases", OR, NOT, prefix*
     #[arg(required = true, num_args = 1..)]
     query: Vec<String>,
     /// Number of hits to show
@@ -100,7 +104,7 @@ fn hit_json(hit: &SearchHit) -> Value {
         "source": hit.source, "model": hit.model, "session_started": hit.session_started, "context": context })
 }
 
-/// The role, and the tool that a result is from. Calls name their tools in their text.
+/// The role, with the tool of a result. Calls have the name of their tool in their text.
 fn speaker(hit: &SearchHit) -> String {
     match &hit.tool_name {
         Some(tool) if hit.role == "tool" => format!("tool {}", one_line(tool, 40)),
@@ -108,26 +112,29 @@ fn speaker(hit: &SearchHit) -> String {
     }
 }
 
+const COLUMNS: &[Column] = &[
+    Column::left("Session", 0),
+    Column::left("Time", 0),
+    Column::left("Role", 9),
+    Column::left("Message", 0),
+];
+
 fn print(report: &SearchReport, query: &str) {
     if report.loosened && !report.hits.is_empty() {
-        term::complain("Nothing is exactly so; these differ in punctuation:");
+        term::complain("No exact match; these differ in punctuation:");
     }
-    for hit in &report.hits {
-        let line = format!(
-            "{}  {}  {:<9}  {}",
-            printable(hit.session.as_str()),
-            local_time(hit.timestamp),
-            speaker(hit),
-            one_line(&hit.snippet, 90)
-        );
-        if !term::print_line(&line) {
-            return;
-        }
+    let table = Table::new(COLUMNS);
+    let row = |hit: &SearchHit| {
+        let (time, snippet) = (local_time(hit.timestamp), one_line(&hit.snippet, 90));
+        table.row(&[hit.session.as_str(), &time, &speaker(hit), &snippet])
+    };
+    if !print::lines(report.hits.iter().map(row)) {
+        return;
     }
     if report.hits.is_empty() {
-        term::complain(&format!("Nothing was found for: {}", printable(query)));
+        term::complain(&format!("No matches for: {}", printable(query)));
     }
     if !report.complete {
-        print::notice("the search index is still behind; the newest messages may be missing");
+        print::notice("the search index is not up to date; the newest messages may be missing");
     }
 }

@@ -17,7 +17,7 @@ pub(super) async fn run(store: &SessionDb, which: &str, common: &Common) -> Resu
         return export::print(store, filter, ExportFormat::Jsonl).await;
     }
     let mut stored = store.load(&id).await?;
-    // What was said, and not what a compaction made of it.
+    // The original messages instead of summaries.
     let said = store.messages(&id, Include::Originals).await?;
     let ids: Vec<_> = said.iter().map(|stored| stored.id).collect();
     stored.messages = said.into_iter().map(|stored| stored.message).collect();
@@ -25,14 +25,14 @@ pub(super) async fn run(store: &SessionDb, which: &str, common: &Common) -> Resu
     let place = |id| ids.iter().position(|one| *one == id);
     print_session(&stored, &stopped.into_iter().filter_map(|(id, text)| Some((place(id)?, text))).collect());
     if !stored.changed.is_empty() {
-        let count = counted(stored.changed.len() as u64, "message");
+        let count = counted(stored.changed.len(), "message");
         let verb = if stored.changed.len() == 1 { "differs" } else { "differ" };
-        print::notice(&format!("{count} {verb} from what was written; see `hermes sessions verify`"));
+        print::notice(&format!("{count} {verb} from the record; see `hermes sessions verify`"));
     }
     Ok(Exit::Answered)
 }
 
-/// Prints a session; `stopped` are the texts of replies that the user stopped, by the message that follows them.
+/// Prints a session; `stopped` are the texts of interrupted replies, by the message that follows them.
 fn print_session(stored: &StoredSession, stopped: &BTreeMap<usize, String>) {
     let Style { dim, bold, off, .. } = Style::for_stream(&std::io::stdout());
     let title = stored.title.as_deref().unwrap_or("(no title)");

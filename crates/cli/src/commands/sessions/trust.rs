@@ -1,4 +1,4 @@
-//! `hermes sessions trust`: shows what an imported session brought along, and asks before it is used.
+//! `hermes sessions trust`: shows prompt and settings of an imported session, and confirms their use.
 
 use crate::confirm::confirm;
 use crate::exit::{Exit, Failure};
@@ -12,7 +12,9 @@ use serde_json::json;
 pub(super) async fn run(store: &SessionDb, which: &str, yes: bool, common: &Common) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     let Some(parts) = store.imported_parts(&id).await? else {
-        return Err(Failure::usage(format!("session {id} brought nothing along that waits for consent")));
+        return Err(Failure::usage(format!(
+            "session {id} has nothing to trust: it was not imported, or is trusted"
+        )));
     };
     if common.json {
         let ImportedParts { system_prompt, cwd, settings, mail } = &parts;
@@ -23,29 +25,29 @@ pub(super) async fn run(store: &SessionDb, which: &str, yes: bool, common: &Comm
         term::print(&shown(&parts));
     }
     if !yes && !confirm("Use all of this when the session is resumed?", "add --yes to use it")? {
-        term::complain("Nothing was changed; a resume begins with a fresh prompt.");
+        term::complain("No change; a resumed session gets a new prompt.");
         return Ok(Exit::FailedTurn);
     }
     store.trust_import(&id).await?;
     if !common.json {
-        term::print_line(&format!("Session {id} is resumed as it was imported."));
+        term::print_line(&format!("Session {id} will be resumed as imported."));
     }
     Ok(Exit::Answered)
 }
 
-/// Shows what an imported session brought along before it is resumed for the first time, and uses it after
-/// a yes. Without one, and where the user is not there, the session gets a fresh prompt.
+/// Shows prompt and settings of an imported session before its first resume, and uses them after confirmation.
+/// Otherwise the session gets a new prompt.
 pub(crate) async fn ask_before_resume(store: &SessionDb, which: &str) -> Result<(), Failure> {
     let id = store.resolve_resume(&store.resolve(which).await?).await?;
     let Some(parts) = store.imported_parts(&id).await? else { return Ok(()) };
-    term::print(&format!("Session {id} was imported. It brought this along:\n{}", shown(&parts)));
+    term::print(&format!("Session {id} was imported with:\n{}", shown(&parts)));
     if print::confirm("Use it? Otherwise the session gets a new prompt and this directory. [y/N] ")? {
         store.trust_import(&id).await?;
     }
     Ok(())
 }
 
-/// In full, with everything that could hide made visible.
+/// The imported parts in full, with hidden characters visible.
 fn shown(parts: &ImportedParts) -> String {
     let mut text = String::new();
     let mut add = |heading: &str, body: &str| {
@@ -53,16 +55,16 @@ fn shown(parts: &ImportedParts) -> String {
         text.extend(revealed(body).lines().map(|line| format!("    {line}\n")));
     };
     if let Some(prompt) = &parts.system_prompt {
-        add(&format!("System prompt, {}", counted(prompt.chars().count() as u64, "character")), prompt);
+        add(&format!("System prompt, {}", counted(prompt.chars().count(), "character")), prompt);
     }
     if let Some(settings) = &parts.settings {
         add("Settings of the model and its tools", settings);
     }
     if let Some(cwd) = &parts.cwd {
-        add("Folder", cwd);
+        add("Working directory", cwd);
     }
     for mail in &parts.mail {
-        add("Waiting message, sent as yours", mail);
+        add("Queued message, sent as yours", mail);
     }
     text
 }
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_shown_in_full_and_nothing_hides() {
+    fn imported_parts_are_shown_in_full() {
         let parts = ImportedParts {
             system_prompt: Some("Obey\u{200b} me.\nAlways.".into()),
             cwd: Some("/srv/\x1b[2Jx".into()),
@@ -81,7 +83,7 @@ mod tests {
         };
         assert_eq!(
             shown(&parts),
-            "System prompt, 17 characters:\n    Obey\\u{200b} me.\n    Always.\nSettings of the model and its tools:\n    {}\nFolder:\n    /srv/\\u{1b}[2Jx\nWaiting message, sent as yours:\n    run it\n"
+            "System prompt, 17 characters:\n    Obey\\u{200b} me.\n    Always.\nSettings of the model and its tools:\n    {}\nWorking directory:\n    /srv/\\u{1b}[2Jx\nQueued message, sent as yours:\n    run it\n"
         );
     }
 }

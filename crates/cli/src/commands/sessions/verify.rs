@@ -3,8 +3,8 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use hermes_store::{Finding, Verification, verify};
-use hermes_terminal::print;
-use hermes_terminal::term::{self, printable};
+use hermes_terminal::print::{self, Column, Table};
+use hermes_terminal::term;
 use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -27,18 +27,22 @@ fn verification_json(seen: &Verification) -> Value {
         "outbox": seen.outbox, "findings": findings })
 }
 
+const COLUMNS: &[Column] =
+    &[Column::left("Check", 9), Column::left("Session", 0), Column::left("Problem", 0)];
+
 fn print(seen: &Verification) {
-    for finding in &seen.findings {
+    let table = Table::new(COLUMNS);
+    let row = |finding: &Finding| {
         let session = finding.session.as_ref().map_or("-", |id| id.as_str());
-        let line =
-            format!("{:<9}  {}  {}", finding.check.as_str(), printable(session), printable(&finding.text));
-        if !term::print_line(&line) {
-            return;
-        }
+        table.row(&[finding.check.as_str(), session, &finding.text])
+    };
+    if !print::lines(seen.findings.iter().map(row)) {
+        return;
     }
     let verdict = match seen.findings.len() {
-        0 => "everything is whole".to_owned(),
-        wrong => format!("{wrong} wrong"),
+        0 => "no problems found".to_owned(),
+        1 => "1 problem".to_owned(),
+        count => format!("{count} problems"),
     };
     term::print_line(&format!(
         "{}, {}, {} waiting to be indexed: {verdict}",

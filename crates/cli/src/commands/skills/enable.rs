@@ -1,4 +1,4 @@
-//! Switching skills off and on, in config.yaml.
+//! `hermes skills enable` and `disable`, in config.yaml.
 
 use super::{Place, failure};
 use crate::commands::config;
@@ -9,7 +9,7 @@ pub(super) fn run(place: &Place, name: &str, platform: Option<&str>, on: bool) -
     let known = place.shelf()?.find(name).map(|skill| skill.name().to_owned());
     let name = match known {
         Ok(name) => name,
-        // A name in the list that means nothing any more can be taken out.
+        // The name of a deleted skill can be removed from the list.
         Err(_) if on && place.config.platform_disabled_skills().values().flatten().any(|off| off == name) => {
             name.to_owned()
         }
@@ -33,16 +33,16 @@ pub(super) fn run(place: &Place, name: &str, platform: Option<&str>, on: bool) -
     };
     let edit = |list: Vec<String>| edited(list, &name, on);
     let changed = hermes_config::change_list(&place.home, &key, edit).map_err(config::failure)?;
-    let state = if on { "on" } else { "off" };
+    let state = if on { "enabled" } else { "disabled" };
     let where_ = platform.map_or(String::new(), |platform| format!(" on {platform}"));
     let already = if changed { "" } else { " already" };
-    let words = format!("{name} is {state}{where_}{already}. New sessions see it so.");
+    let text = format!("{name} is{already} {state}{where_}; the change applies to new sessions");
     let value = json!({ "name": name, "enabled": on, "platform": platform, "changed": changed });
-    place.answer(&words, &value);
+    place.answer(&text, &value);
     Ok(Exit::Answered)
 }
 
-/// The names that are off, after one of them was switched.
+/// The disabled names after a change of one.
 fn edited(mut list: Vec<String>, name: &str, on: bool) -> Vec<String> {
     if on {
         list.retain(|off| off != name);
@@ -58,7 +58,5 @@ fn checked(platform: &str) -> Result<&str, Failure> {
     if !platform.is_empty() && platform.chars().all(is_name) {
         return Ok(platform);
     }
-    Err(Failure::usage(format!(
-        "`{platform}` is no name of a platform; there are cli, telegram, discord and others"
-    )))
+    Err(Failure::usage(format!("unknown platform `{platform}`; use cli, telegram, discord or another one")))
 }

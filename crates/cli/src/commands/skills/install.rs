@@ -1,4 +1,4 @@
-//! Bringing skills in, checking them, and fetching them again.
+//! `hermes skills install`, `check` and `update`.
 
 use super::{Place, failure, fetch_failure};
 use crate::exit::{Exit, Failure};
@@ -11,6 +11,11 @@ use hermes_terminal::term::{self, printable};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  hermes skills install ./my-skill
+  hermes skills install skills.tar.gz --path pdf
+  hermes skills install https://github.com/OWNER/REPO --category office")]
 pub(crate) struct InstallArgs {
     /// Directory, archive, https address of one, or git repository
     source: String,
@@ -44,7 +49,7 @@ pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failu
     for concern in &done.scan.concerns {
         print::notice(&told(concern));
     }
-    let already = if done.is_unchanged { "is there already" } else { "installed" };
+    let already = if done.is_unchanged { "already installed" } else { "installed" };
     let (files, verdict) = (done.files, done.scan.verdict.as_str());
     let words = format!("{} {already}: {} ({files} files, scan: {verdict}).", done.name, done.dir.display());
     place.answer(&words, &as_json(&done));
@@ -65,7 +70,7 @@ pub(super) fn check(place: &Place, name: Option<&str>) -> Result<Exit, Failure> 
     if place.is_json {
         print::json(&json!({ "skills": checked }));
     } else if checked.is_empty() {
-        term::print_line("No skill was installed from elsewhere.");
+        term::print_line("No installed skills.");
     } else {
         for one in &checked {
             let line =
@@ -91,14 +96,14 @@ pub(super) async fn update(
     };
     let (mut results, mut has_failed) = (Vec::new(), false);
     for name in names {
-        // One that cannot be fetched does not keep the others.
+        // One that cannot be fetched does not stop the others.
         match skills::update(&place.home, &place.config, &name, force, reach(allow_private)).await {
             Ok(done) => {
-                let words = if done.is_unchanged { "is up to date" } else { "updated" };
+                let state = if done.is_unchanged { "is up to date" } else { "updated" };
                 results.push(as_json(&done));
                 if !place.is_json {
                     term::print_line(&printable(&format!(
-                        "{name} {words} (scan: {}).",
+                        "{name} {state} (scan: {}).",
                         done.scan.verdict.as_str()
                     )));
                 }
@@ -114,7 +119,7 @@ pub(super) async fn update(
     if place.is_json {
         print::json(&json!({ "skills": results }));
     } else if results.is_empty() {
-        term::print_line("No skill was installed from elsewhere.");
+        term::print_line("No installed skills.");
     }
     Ok(if has_failed { Exit::FailedTurn } else { Exit::Answered })
 }

@@ -1,11 +1,12 @@
-//! What there is, as a table, and one skill in full.
+//! `hermes skills list` and `show`.
 
 use super::{Place, failure};
 use crate::exit::{Exit, Failure};
 use hermes_runtime::RuntimeError;
 use hermes_skills::{BrokenSkill, LockFile, Skill, SkillShelf};
 use hermes_terminal::print;
-use hermes_terminal::term::{self, Style, fitting, one_line, printable};
+use hermes_terminal::term::{self, Style, one_line, printable};
+use hermes_terminal::text::{counted, padded};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::io::stdout;
@@ -33,7 +34,7 @@ pub(super) fn run(place: &Place, category: Option<&str>, enabled_only: bool) -> 
         let known: HashSet<&str> = shelf.skills().iter().map(|skill| skill.category.as_str()).collect();
         let mut known: Vec<&str> = known.into_iter().collect();
         known.sort_unstable();
-        let line = format!("no skill is in category `{category}`; there are {}", known.join(", "));
+        let line = format!("no skill in category `{category}`; categories: {}", known.join(", "));
         return Err(Failure::new(Exit::FailedTurn, line));
     }
     table(&shelf, &skills, &switches);
@@ -68,7 +69,7 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
     }
     let off_count = skills.iter().filter(|skill| switches.is_off_everywhere(skill.name())).count();
     let broken = shelf.broken().len();
-    let mut sum = format!("{} skill{}", skills.len(), if skills.len() == 1 { "" } else { "s" });
+    let mut sum = counted(skills.len(), "skill");
     if off_count > 0 {
         sum.push_str(&format!(", {off_count} off"));
     }
@@ -76,17 +77,8 @@ fn table(shelf: &SkillShelf, skills: &[&Skill], switches: &Switches) {
         sum.push_str(&format!(", {broken} cannot be used"));
     }
     term::print_line(&format!(
-        "{dim}{sum}. In a chat, /NAME uses one; `hermes skills show NAME` reads it.{off}"
+        "{dim}{sum}. In a chat, /NAME uses a skill; `hermes skills show NAME` prints it.{off}"
     ));
-}
-
-/// Text in exactly so many columns.
-fn padded(text: &str, width: usize) -> String {
-    use unicode_width::UnicodeWidthStr;
-    let mut text = fitting(text, width);
-    let used = text.width();
-    text.extend(std::iter::repeat_n(' ', width.saturating_sub(used)));
-    text
 }
 
 pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit, Failure> {
@@ -114,7 +106,7 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         ("from", switches.from(skill).to_owned()),
         ("state", switches.state(skill.name()).to_owned()),
     ];
-    rows.extend(skill.dir.as_ref().map(|dir| ("folder", dir.display().to_string())));
+    rows.extend(skill.dir.as_ref().map(|dir| ("directory", dir.display().to_string())));
     rows.extend(front.version.clone().map(|version| ("version", version)));
     rows.extend(front.author.clone().map(|author| ("author", author)));
     rows.extend(front.license.clone().map(|license| ("license", license)));
@@ -126,15 +118,13 @@ pub(super) fn show(place: &Place, name: &str, file: Option<&str>) -> Result<Exit
         }
     }
     rows.extend(linked.values().map(|files| ("files", files.join(", "))));
-    for (row, value) in rows {
-        term::print_line(&format!("{row:>9}  {}", printable(&value)));
-    }
+    print::fields(rows);
     let body = hermes_skills::skill_body(&text.text);
     term::print_line(&format!("\n{}", printable(body.trim_end())));
     Ok(Exit::Answered)
 }
 
-/// What is switched off, and what came from elsewhere.
+/// The disabled and the installed skills.
 struct Switches {
     everywhere: HashSet<String>,
     platforms: BTreeMap<String, Vec<String>>,
@@ -144,7 +134,7 @@ struct Switches {
 impl Switches {
     fn read(place: &Place) -> Result<Self, Failure> {
         let everywhere = place.config.settings.skills.disabled.get().map_err(RuntimeError::from)?;
-        // A list that cannot be read is told about by `check`; here it only costs a word.
+        // `check` reports a lock file that cannot be read; here only the origin is missing.
         let installed = LockFile::load(place.home.path()).map(|lock| lock.installed).unwrap_or_default();
         Ok(Self {
             everywhere: everywhere.iter().cloned().collect(),

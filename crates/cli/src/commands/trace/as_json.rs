@@ -1,4 +1,4 @@
-//! A turn for programs: what is recorded, and the rows it is drawn as.
+//! A turn as JSON: the record, and the rows of the timeline.
 
 use super::timeline::{Kind, Timeline};
 use hermes_store::{TraceEnd, TurnTrace};

@@ -4,15 +4,16 @@ use super::timeline::{Kind, Row, Timeline, dollars};
 use hermes_runtime::clock::local_zone;
 use hermes_store::{TraceEnd, TurnTrace};
 use hermes_terminal::term::{self, Style};
+use hermes_terminal::text::counted;
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
-/// How it should look.
+/// The style of the drawing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub(super) width: usize,
     pub(super) style: Style,
-    /// Nothing beyond ASCII.
+    /// ASCII only.
     pub(super) is_plain: bool,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn draw(trace: &TurnTrace, timeline: &Timeline, look: Look) -> Vec<St
         TraceEnd::Killed => {
             let known =
                 seconds(timeline.rows.iter().map(|row| row.to.unwrap_or(row.from)).fold(0.0, f64::max));
-            let text = format!("the process ended without a word; its last sign of life is at {known}");
+            let text = format!("the process was killed; last event at {known}");
             lines.push(format!("{}{}{off}", look.style.red, look.fitting(&text, look.width)));
         }
         TraceEnd::Running => lines.push(format!("{dim}still running{off}")),
@@ -69,7 +70,7 @@ fn title(trace: &TurnTrace, timeline: &Timeline) -> String {
         TraceEnd::Killed => "killed".to_owned(),
         TraceEnd::Running => format!("{} so far", seconds(timeline.length)),
     };
-    format!("turn {number} of {turns} of {session}: {end}, begun {}", clock(trace.started_at))
+    format!("turn {number} of {turns} of {session}: {end}, started {}", clock(trace.started_at))
 }
 
 fn clock(at: f64) -> String {
@@ -78,8 +79,7 @@ fn clock(at: f64) -> String {
 }
 
 fn sums(trace: &TurnTrace) -> String {
-    let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let mut parts = vec![of(trace.calls.len(), "model call"), of(trace.tools.len(), "tool call")];
+    let mut parts = vec![counted(trace.calls.len(), "model call"), counted(trace.tools.len(), "tool call")];
     let failed = trace.calls.iter().filter(|call| call.outcome == "failed").count();
     if failed > 0 {
         parts.push(format!("{failed} failed"));
@@ -97,7 +97,7 @@ fn sums(trace: &TurnTrace) -> String {
     parts.join(", ")
 }
 
-/// Labels and notes get what they need, up to a third of the width each; bars get the rest.
+/// The column widths: labels and notes get up to a third of the width each, bars the rest.
 fn columns(timeline: &Timeline, width: usize) -> Columns {
     let longest =
         |text: fn(&Row) -> &str| timeline.rows.iter().map(|row| text(row).width()).max().unwrap_or(0);
@@ -137,7 +137,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{:missing$}", "")
 }
 
-/// The bar of a row, as wide as the axis. Whatever took time at all is at least one cell.
+/// The bar of a row, as wide as the axis. A row with a duration has at least one cell.
 fn bar(row: &Row, length: f64, width: usize, is_plain: bool) -> String {
     let cell = |at: f64| ((at / length) * width as f64).floor() as usize;
     let from = cell(row.from).min(width.saturating_sub(1));

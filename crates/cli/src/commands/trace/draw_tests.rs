@@ -8,7 +8,7 @@ fn screen(trace: &TurnTrace, width: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_turn_as_a_waterfall() {
+fn turn_is_drawn_as_a_waterfall() {
     let lines = screen(&busy(), 90);
     assert_eq!(
         lines[1..],
@@ -28,7 +28,7 @@ fn a_turn_as_a_waterfall() {
 }
 
 #[test]
-fn it_fits_whatever_the_width() {
+fn lines_fit_any_width() {
     let mut trace = busy();
     trace.calls.push(call(9.0, 9.5, 1, "failed", "a_very_long_word_for_a_fault_that_nobody_knows"));
     trace.calls[0].model = "a/very-long-name-of-a-model-with-中文-in-it".into();
@@ -40,13 +40,13 @@ fn it_fits_whatever_the_width() {
 }
 
 #[test]
-fn a_killed_turn_says_so() {
+fn killed_turn_shows_its_last_event() {
     let lost = tool("terminal", IntentState::Unknown, 2.0, Some(2.0), None);
     let lines =
         screen(&turn(TraceEnd::Killed, vec![call(0.0, 2.0, 1, "replied", "tool_calls")], vec![lost]), 80);
-    assert!(lines[0].starts_with("turn 2 of 3 of s1: killed, begun "), "{}", lines[0]);
+    assert!(lines[0].starts_with("turn 2 of 3 of s1: killed, started "), "{}", lines[0]);
     assert!(lines[5].contains("??") && lines[5].ends_with("killed, outcome unknown"), "{}", lines[5]);
-    assert_eq!(lines[6], "the process ended without a word; its last sign of life is at 2.00 s");
+    assert_eq!(lines[6], "the process was killed; last event at 2.00 s");
 }
 
 #[test]

@@ -1,16 +1,16 @@
-//! A turn as rows on one time axis. Only looks at what is recorded; drawing is `draw`'s work.
+//! A turn as rows on one time axis, from its record. `draw` draws them.
 
 use hermes_conversation::{IntentState, Money};
 use hermes_store::{TraceEnd, TracedCall, TracedTool, TurnTrace};
 
-/// Shorter waits are not worth a row.
+/// Shorter waits get no row.
 const SHORTEST_WAIT: f64 = 0.05;
 
-/// Rows in the order of their beginnings. Times are seconds since the turn began.
+/// Rows in the order of their starts. Times are seconds since the start of the turn.
 #[derive(Debug, PartialEq)]
 pub(super) struct Timeline {
     pub(super) rows: Vec<Row>,
-    /// Where the axis ends.
+    /// The end of the axis.
     pub(super) length: f64,
 }
 
@@ -19,9 +19,9 @@ pub(super) struct Row {
     pub(super) kind: Kind,
     pub(super) label: String,
     pub(super) from: f64,
-    /// Up to where nothing came back yet, for model calls.
+    /// The time of the first output, for model calls.
     pub(super) first_byte: Option<f64>,
-    /// `None` when nobody saw the end.
+    /// `None` if the end is unknown.
     pub(super) to: Option<f64>,
     pub(super) note: String,
 }
@@ -30,16 +30,16 @@ pub(super) struct Row {
 pub(super) enum Kind {
     Model,
     Tool,
-    /// A model call or a tool that did not do what it was asked.
+    /// A failed model call or tool call.
     Failed,
-    /// A pause before another try, or a person who was asked.
+    /// A wait for a retry or for the user's answer.
     Wait,
-    /// Something that was going on when the process ended.
+    /// A call that was running when the process was killed.
     Lost,
 }
 
 impl Timeline {
-    /// `now` is the end of what is still going on.
+    /// `now` is the end of running calls.
     pub(super) fn of(trace: &TurnTrace, now: f64) -> Self {
         let zero = trace.started_at;
         let mut rows: Vec<Row> = trace.calls.iter().map(|call| of_call(call, zero)).collect();
@@ -53,7 +53,7 @@ impl Timeline {
         let length = match (&trace.end, trace.closed_at) {
             (TraceEnd::Closed { .. }, Some(closed)) => last.max(closed - zero),
             (TraceEnd::Running, _) => last.max(now - zero),
-            // Nobody knows how long it went on; the axis goes a little beyond the last thing known.
+            // The end is unknown; the axis ends a little after the last known event.
             _ => last * 1.1,
         };
         Self { rows, length: length.max(0.001) }
@@ -90,12 +90,12 @@ fn call_note(call: &TracedCall) -> String {
     parts.join(", ")
 }
 
-/// An amount as it is shown elsewhere.
+/// An amount in dollars.
 pub(super) fn dollars(amount: f64) -> Option<String> {
     Money::parse(&format!("{amount:.12}")).map(|money| money.to_string())
 }
 
-/// The pauses between a call that failed and the next one.
+/// The waits between a failed call and the next one.
 fn waits(calls: &[TracedCall], zero: f64) -> impl Iterator<Item = Row> {
     calls.windows(2).filter_map(move |pair| {
         let (from, to) = (pair[0].ended_at - zero, pair[1].started_at - zero);
@@ -110,7 +110,7 @@ fn waits(calls: &[TracedCall], zero: f64) -> impl Iterator<Item = Row> {
     })
 }
 
-/// The time a person took to allow a call, or not.
+/// The wait for the user's approval.
 fn of_asking(tool: &TracedTool, zero: f64) -> Option<Row> {
     let answer = match tool.decision.as_str() {
         "approved" => "allowed",

@@ -76,7 +76,7 @@ fn brief(timeline: &Timeline) -> Vec<String> {
 }
 
 #[test]
-fn a_busy_turn_in_order() {
+fn rows_are_in_order() {
     let timeline = Timeline::of(&busy(), 5000.0);
     assert_eq!(
         brief(&timeline),
@@ -93,7 +93,7 @@ fn a_busy_turn_in_order() {
 }
 
 #[test]
-fn what_was_cut_off_has_no_end() {
+fn killed_call_has_no_end() {
     use IntentState::{Done, Planned, Started, Unknown};
     let done = tool("done", Done, 2.0, Some(2.0), Some(3.0));
     let lost = |state| tool("lost", state, 2.0, Some(2.0), None);
@@ -111,7 +111,7 @@ fn what_was_cut_off_has_no_end() {
 }
 
 #[test]
-fn a_person_who_was_asked_took_time() {
+fn approval_is_a_wait() {
     use IntentState::{Done, Refused};
     let allowed =
         TracedTool { decision: "approved".into(), ..tool("terminal", Done, 1.0, Some(4.0), Some(5.0)) };

@@ -32,7 +32,7 @@ impl Mode {
 /// As far as a server comes with a reply that fails.
 pub(crate) const HALF: &str = "Half of an ans";
 
-/// What the server does instead of answering.
+/// The fault of the server.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum How {
     /// It refuses in the shape of its format, and says that we may come back at once.
@@ -49,7 +49,7 @@ pub(crate) enum How {
     IsSilent,
     /// There is none.
     IsNotThere,
-    /// Its certificate is nobody's.
+    /// Its certificate is not trusted.
     IsUntrusted,
     /// There are no certificates on this machine that it could be compared with.
     NobodyIsTrusted,
@@ -61,7 +61,7 @@ pub(crate) struct Row {
     pub(crate) class: FaultClass,
     pub(crate) how: How,
     pub(crate) modes: &'static [Mode],
-    /// How many requests fail.
+    /// The number of failing requests.
     pub(crate) failures: usize,
     /// `agent.api_max_retries`, where a server cannot say that we may come back at once.
     pub(crate) attempts: Option<usize>,
@@ -69,7 +69,7 @@ pub(crate) struct Row {
     pub(crate) is_aggregator: bool,
     /// Messages that were said before, where a fault means another thing in a long conversation.
     pub(crate) earlier: usize,
-    /// Why the turn ends, where the number of failures does not say it.
+    /// The reason for the end of the turn, if the number of failures does not give it.
     pub(crate) exit_reason: Option<&'static str>,
 }
 
@@ -116,7 +116,7 @@ impl Row {
         Self { exit_reason: Some(exit_reason), ..self }
     }
 
-    /// What `turn_exit_reason` must be when the fault does not pass.
+    /// The expected `turn_exit_reason` of a lasting fault.
     pub(crate) fn exit_reason(&self) -> String {
         self.exit_reason.unwrap_or("all_retries_exhausted_no_response").to_owned()
     }
@@ -125,12 +125,12 @@ impl Row {
         matches!(self.how, How::IsUntrusted | How::NobodyIsTrusted)
     }
 
-    /// Whether a server is there that can ask for a tool before it fails.
+    /// Returns true if the server can call a tool before it fails.
     pub(crate) fn calls_first(&self) -> bool {
         !self.is_about_certificates() && self.how != How::IsNotThere
     }
 
-    /// How many replies are taken back because they were begun.
+    /// The number of replies that are retracted because they had started.
     pub(crate) fn retractions(&self) -> usize {
         match self.how {
             How::Spoils(_) | How::BreaksOff { .. } => self.failures,
@@ -138,8 +138,8 @@ impl Row {
         }
     }
 
-    /// How many failures reach a server.
-    pub(crate) fn heard(&self) -> usize {
+    /// The number of failures that reach a server.
+    pub(crate) fn transcript(&self) -> usize {
         if matches!(self.how, How::IsNotThere | How::NobodyIsTrusted) { 0 } else { self.failures }
     }
 

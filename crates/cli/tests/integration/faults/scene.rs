@@ -1,8 +1,8 @@
 //! A home and a server for one line of the table, and the conversation that is held there.
 
-use super::heard::{role_and_words, shown};
 use super::row::{HALF, How, Mode, Row};
 use super::table::next_step;
+use super::transcript::{role_and_text, shown};
 use super::untrusted::{Untrusted, other_root};
 use crate::process::{self, code, hermes, json_lines, stderr, stdout};
 use hermes_runtime::FaultClass;
@@ -10,7 +10,7 @@ use hermes_testkit::{FakeProvider, ReplyScript, TempHome, refused_base_url};
 use serde_json::{Value, json};
 use std::process::Output;
 
-/// What closes a turn without an answer.
+/// The message that closes a turn without a reply.
 const CLOSING: &str = "[No answer: the model could not be reached or refused the request.]";
 
 pub(crate) struct Scene {
@@ -19,7 +19,7 @@ pub(crate) struct Scene {
     home: TempHome,
     provider: FakeProvider,
     untrusted: Option<Untrusted>,
-    /// What must be in the record, in order: who said what.
+    /// The expected record, in order: role and text.
     said: Vec<(&'static str, String)>,
     name: String,
 }
@@ -73,14 +73,14 @@ impl Scene {
         let out = self.ask(&self.with_image(&["--json", "--resume", "latest", "-z", "Question two"])).await;
         self.reports_the_fault(&out);
         let calls = usize::from(self.row.calls_first());
-        assert_eq!(self.seen() - before, calls + self.row.heard(), "{}: requests", self.name);
+        assert_eq!(self.seen() - before, calls + self.row.transcript(), "{}: requests", self.name);
         self.note_with_call("Question two", CLOSING);
 
         self.row.queue(&self.provider, self.mode);
         let before = self.seen();
         let out = self.ask(&self.with_image(&["--resume", "latest", "-z", "Question three"])).await;
         self.explains_the_fault(&out);
-        assert_eq!(self.seen() - before, self.row.heard(), "{}: requests", self.name);
+        assert_eq!(self.seen() - before, self.row.transcript(), "{}: requests", self.name);
         self.note("Question three", CLOSING);
 
         self.configure(&self.provider.base_url(), "");
@@ -164,7 +164,7 @@ impl Scene {
         [args, image].concat()
     }
 
-    /// How many requests a server saw, or connections where it could not read any.
+    /// The number of requests a server saw, or of connections if it could not read any.
     fn seen(&self) -> usize {
         self.untrusted.as_ref().map_or_else(|| self.provider.bodies().len(), Untrusted::greeted)
     }
@@ -214,7 +214,7 @@ impl Scene {
         assert_eq!(code(out), want, "{}: {}", self.name, stderr(out));
     }
 
-    /// The next turn is answered at the first attempt, and the server is told everything once.
+    /// The next turn is answered at the first attempt, and every message is sent once.
     async fn goes_on(&mut self, question: &str) {
         self.provider.reply(ReplyScript::text("And on."));
         self.note(question, "And on.");
@@ -224,16 +224,16 @@ impl Scene {
         assert_eq!((stdout(&out).as_str(), code(&out)), ("And on.\n", 0), "{name}: {}", stderr(&out));
         let bodies = self.provider.bodies();
         assert_eq!(bodies.len() - before, 1, "{name}");
-        let heard = bodies.last().unwrap().to_string();
+        let transcript = bodies.last().unwrap().to_string();
         let questions = self.said.iter().filter(|(role, _)| *role == "user").map(|(_, text)| text);
-        let mut rest = heard.as_str();
+        let mut rest = transcript.as_str();
         for asked in questions {
-            assert_eq!(heard.matches(asked).count(), 1, "{name}: {asked} in {heard}");
+            assert_eq!(transcript.matches(asked).count(), 1, "{name}: {asked} in {transcript}");
             rest = rest.split_once(asked).unwrap_or_else(|| panic!("{name}: {asked} is not in its place")).1;
         }
     }
 
-    /// What was refused is in no request afterwards, also not in later turns.
+    /// Rejected content is in no later request, also not in later turns.
     fn is_mended(&self, refused: &Value) {
         let holds: fn(&Value) -> bool = match self.row.class {
             FaultClass::StreamingUnsupported => |body| body["stream"] == true,
@@ -250,7 +250,7 @@ impl Scene {
         let sessions = process::exported(self.home.path()).await;
         assert_eq!(sessions.len(), 1, "{name}");
         let messages = sessions[0]["messages"].as_array().unwrap();
-        let said: Vec<(&str, String)> = messages.iter().map(role_and_words).collect();
+        let said: Vec<(&str, String)> = messages.iter().map(role_and_text).collect();
         assert_eq!(said, self.said, "{name}");
         if self.row.calls_first() {
             assert_eq!(self.home.read("ran"), "x\n", "{name}: what was done is not done again");

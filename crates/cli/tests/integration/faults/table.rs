@@ -1,4 +1,4 @@
-//! How servers refuse and break off, in their own words, and how often each is asked.
+//! The table of server faults, with their original texts and the expected number of requests.
 
 use super::row::{ALL, CHAT, How, MESSAGES, OPENAI, RESPONSES, Row};
 use FaultClass::*;
@@ -76,7 +76,7 @@ fn servers() -> Vec<Row> {
     rows.into_iter().map(|row| row.times(ATTEMPTS)).collect()
 }
 
-/// Here nobody can say that we may come back at once, so there is one wait and not two.
+/// Without a `Retry-After` of zero there is one wait and not two.
 fn lines() -> Vec<Row> {
     let garbage = Fault::Garbage("data: {\"choices\": oops\n\n".into());
     let rows = vec![
@@ -92,8 +92,8 @@ fn lines() -> Vec<Row> {
     rows
 }
 
-/// Where nothing may be made shorter the turn ends, and the conversation is as it was. These conversations are far
-/// below their windows, so a refusal as too long is sent again once.
+/// Without compaction the turn ends, and the conversation is unchanged. These conversations are far below their
+/// context windows, so a request that is rejected as too long is retried once.
 fn sizes() -> Vec<Row> {
     let long = "prompt is too long: 210000 tokens > 200000 maximum";
     let tier = "Extra usage is required for long context requests.";
@@ -178,7 +178,7 @@ pub(crate) fn passing() -> Vec<Row> {
     rows.collect()
 }
 
-/// What a person is told to do next.
+/// The advice to the user.
 pub(crate) fn next_step(class: FaultClass) -> &'static str {
     match class {
         Auth => "`hermes doctor`",
@@ -189,9 +189,9 @@ pub(crate) fn next_step(class: FaultClass) -> &'static str {
         RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown => {
             "try again later with --continue"
         }
-        ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta => "start a new one",
+        ContextOverflow | PayloadTooLarge | LongContextTier | LongContextBeta => "start a new session",
         ImageTooLarge => "send a smaller one in a new session",
-        ContentPolicy => "rephrase the request",
+        ContentPolicy => "rephrase the prompt",
         ProviderPolicy => "change them, or the model",
         StreamingUnsupported | ThinkingSignature | EncryptedContent | ToolImages | SchemaKeywords
         | Format => "try another model",

@@ -1,4 +1,4 @@
-//! A server whose certificate nobody vouches for.
+//! A server with an untrusted certificate.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -40,13 +40,13 @@ impl Untrusted {
         format!("https://{}/v1", self.address)
     }
 
-    /// How many connections there were so far.
+    /// The number of connections so far.
     pub(crate) fn greeted(&self) -> usize {
         self.greeted.load(Ordering::SeqCst)
     }
 }
 
-/// The roots that the program is told to trust, so that it does not matter which the machine has.
+/// The root certificates for the program, so that those of the machine do not matter.
 pub(crate) fn other_root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/faults/root.pem"))
 }

@@ -17,7 +17,7 @@ fn assert_harmless(what: &str, out: &Output) {
 }
 
 #[tokio::test]
-async fn a_hostile_model_and_a_hostile_import_are_printed_harmlessly() {
+async fn hostile_model_and_import_are_printed_escaped() {
     let scene = Scene::new().await;
     std::fs::write(scene.work().join(format!("{HOSTILE}.txt")), "words").unwrap();
     let call = ReplyScript::call(HOSTILE, json!({ HOSTILE: HOSTILE })).with_text(HOSTILE);

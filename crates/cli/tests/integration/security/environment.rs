@@ -48,7 +48,7 @@ async fn looked(scene: &Scene, key: &str, user: Option<u32>) -> Value {
 }
 
 #[tokio::test]
-async fn the_environment_of_agent_and_supervisor_holds_no_secret() {
+async fn environment_of_agent_and_supervisor_has_no_secrets() {
     let scene = Scene::new().await;
     let key = "unlikely-value-4711-of-this-test";
     let seen = looked(&scene, key, None).await;
@@ -63,15 +63,15 @@ async fn the_environment_of_agent_and_supervisor_holds_no_secret() {
 }
 
 #[tokio::test]
-async fn another_process_of_the_same_user_cannot_look_inside() {
+async fn other_processes_of_the_user_cannot_read_memory() {
     if !is_root() {
-        return println!("skipped: only root can become nobody");
+        return println!("skipped: only root can change its user");
     }
     let program = Path::new(env!("CARGO_BIN_EXE_hermes"));
     let reached =
         Command::new(program).arg("--version").uid(NOBODY).gid(NOBODY).stdout(Stdio::null()).status();
     if !reached.is_ok_and(|status| status.success()) {
-        return println!("skipped: nobody cannot run {}", program.display());
+        return println!("skipped: the other user cannot run {}", program.display());
     }
     let scene = Scene::new().await;
     let key = "unlikely-value-4712-of-this-test";

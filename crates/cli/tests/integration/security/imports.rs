@@ -25,7 +25,7 @@ async fn imported() -> (Scene, String) {
 }
 
 #[tokio::test]
-async fn a_resume_begins_with_a_fresh_prompt_and_says_so() {
+async fn import_is_resumed_with_a_new_prompt_and_a_notice() {
     let (scene, id) = imported().await;
     let out = scene.run(&["--resume", &id, "-z", "Go on."]).await;
     assert_eq!(code(&out), 0, "{}", stderr(&out));
@@ -45,7 +45,7 @@ async fn a_resume_begins_with_a_fresh_prompt_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_was_agreed_to_is_used() {
+async fn trusted_import_is_used() {
     let (scene, id) = imported().await;
     let out = scene.run(&["sessions", "trust", &id]).await;
     assert_eq!(code(&out), 2, "without a yes: {}", stderr(&out));

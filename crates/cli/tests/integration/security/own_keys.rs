@@ -8,7 +8,7 @@ use hermes_testkit::Fault;
 const KEY: &str = "sk-proj-openai-0123456789abcd";
 
 #[tokio::test]
-async fn an_endpoint_that_wants_the_openai_key_is_told_with_the_line_to_add() {
+async fn refused_openai_key_names_the_setting_to_add() {
     let scene = Scene::new().await;
     let refusal =
         Fault::Status { code: 401, headers: vec![], body: r#"{"error":{"message":"no key"}}"#.into() };

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 const PRIVATE: &str = "the-private-text-of-the-user";
 
 #[tokio::test]
-async fn context_files_that_lead_out_of_the_project_are_not_sent() {
+async fn context_files_outside_the_project_are_not_sent() {
     for (link, target) in [
         ("AGENTS.md", "../private.txt"),
         (".hermes.md", "../private.txt"),
@@ -50,7 +50,7 @@ async fn links_inside_the_repository_are_followed() {
 }
 
 #[tokio::test]
-async fn folder_instructions_that_lead_out_of_the_project_are_not_sent() {
+async fn directory_instructions_outside_the_project_are_not_sent() {
     let scene = Scene::new().await;
     scene.home.write("private.txt", PRIVATE);
     scene.home.write("work/sub/a.txt", "plain");
@@ -67,7 +67,7 @@ async fn folder_instructions_that_lead_out_of_the_project_are_not_sent() {
 }
 
 #[tokio::test]
-async fn references_attach_no_credentials_and_nothing_from_outside() {
+async fn references_attach_no_credentials_and_no_outside_files() {
     let scene = Scene::new().await;
     scene.home.write("private.txt", PRIVATE);
     scene.home.write("work/.env.local", PRIVATE);
@@ -101,7 +101,7 @@ async fn known_secrets_in_context_files_are_redacted() {
 }
 
 #[tokio::test]
-async fn a_huge_context_file_is_read_in_part() {
+async fn huge_context_file_is_read_in_part() {
     let scene = Scene::new().await;
     let file = std::fs::File::create(scene.work().join("AGENTS.md")).unwrap();
     file.set_len(3 << 30).unwrap();
@@ -112,7 +112,7 @@ async fn a_huge_context_file_is_read_in_part() {
 
 /// A repository that comes in an archive brings settings along that clones do not.
 #[tokio::test]
-async fn a_repository_with_programs_in_its_settings_runs_none_and_stays_inside() {
+async fn repository_settings_run_no_programs() {
     let scene = Scene::new().await;
     scene.home.write("outside/notes.txt", PRIVATE);
     let work = scene.work();
@@ -158,7 +158,7 @@ async fn a_repository_with_programs_in_its_settings_runs_none_and_stays_inside()
 
 /// Pipes and devices in place of files neither hang nor are read.
 #[tokio::test]
-async fn pipes_in_place_of_context_files_are_passed_over() {
+async fn pipes_in_place_of_context_files_are_skipped() {
     let scene = Scene::new().await;
     let pipe = |name: &str| {
         let path = scene.work().join(name);

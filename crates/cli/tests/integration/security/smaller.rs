@@ -8,7 +8,7 @@ use serde_json::json;
 use std::process::Stdio;
 
 #[tokio::test]
-async fn wrong_settings_are_named_with_key_and_line() {
+async fn invalid_settings_are_reported_with_key_and_line() {
     let scene = Scene::new().await;
     let plain = std::fs::read_to_string(scene.home.path().join("config.yaml")).unwrap();
     let mut log = CommandLog::default();
@@ -56,7 +56,7 @@ async fn flags_that_do_not_apply_are_usage_errors() {
 }
 
 #[tokio::test]
-async fn a_closed_standard_output_is_an_error() {
+async fn closed_standard_output_is_an_error() {
     let scene = Scene::new().await;
     let program = env!("CARGO_BIN_EXE_hermes");
     let mut shell = hermes(scene.home.path(), &scene.work(), &[]);
@@ -87,7 +87,7 @@ async fn a_closed_standard_output_is_an_error() {
 }
 
 #[tokio::test]
-async fn names_that_a_shell_replaces_are_not_made_as_folders() {
+async fn shell_variables_are_not_created_as_directories() {
     let scene = Scene::new().await;
     let mut log = CommandLog::default();
     for (home, want) in [("$PLACE/x", 77), ("~nosuchuser/x", 77)] {
@@ -110,7 +110,7 @@ async fn names_that_a_shell_replaces_are_not_made_as_folders() {
 }
 
 #[tokio::test]
-async fn too_many_calls_in_one_reply_are_named_as_that() {
+async fn too_many_calls_in_a_reply_are_reported() {
     let scene = Scene::new().await;
     let many = || (0..1_100).fold(ReplyScript::text(""), |reply, _| reply.and_call("todo", json!({})));
     scene.provider.answer_with(move |_| many());
@@ -120,7 +120,7 @@ async fn too_many_calls_in_one_reply_are_named_as_that() {
 }
 
 #[tokio::test]
-async fn temporary_files_of_killed_writers_are_swept() {
+async fn temporary_files_of_killed_writers_are_removed() {
     let scene = Scene::new().await;
     let left = scene.home.path().join(".hermes-left.tmp");
     std::fs::write(&left, "OPENAI_API_KEY=x").unwrap();

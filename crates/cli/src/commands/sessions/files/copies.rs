@@ -1,4 +1,4 @@
-//! Files that go along with an export, and come back with an import.
+//! Copies of files beside an export, for its import.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
@@ -9,10 +9,10 @@ use hermes_terminal::term::{self, printable};
 use hermes_terminal::text::counted;
 use std::path::{Path, PathBuf};
 
-/// Refuses a wish for files where they have no place.
+/// Refuses `--files` for an export to standard output.
 pub(in crate::commands::sessions) fn require_folder(file: &str, with_files: bool) -> Result<(), Failure> {
     if with_files && file == "-" {
-        return Err(Failure::usage("--files puts files beside the export; give the export a file name"));
+        return Err(Failure::usage("--files copies files beside the export; export to a file"));
     }
     Ok(())
 }
@@ -22,7 +22,7 @@ fn beside(file: &str) -> PathBuf {
     PathBuf::from(format!("{file}.files"))
 }
 
-/// Copies the files of exported sessions, or says how many were left out.
+/// Copies the files of exported sessions, or prints how many were left out.
 pub(in crate::commands::sessions) async fn after_export(
     store: &SessionDb,
     file: &str,
@@ -43,7 +43,7 @@ pub(in crate::commands::sessions) async fn after_export(
     tell("Copied", "to", &done, &folder);
     if !done.missing.is_empty() {
         let files = counted(count(&done.missing), "file");
-        print::notice(&format!("{files} mentioned in messages, but no longer kept"));
+        print::notice(&format!("{files} referred to in messages, but missing"));
     }
     Ok(if done.problems.is_empty() { Exit::Answered } else { Exit::FailedTurn })
 }
@@ -57,8 +57,8 @@ async fn kept_files(store: &SessionDb, ids: &[SessionId]) -> Result<u64, Failure
     Ok(kept.iter().map(|file| u64::from(mentioned.contains(&file.name))).sum())
 }
 
-/// Takes the files of imported sessions from beside the export; `false` when one of them is not
-/// what it should be. Sessions that were there already get back what they lost.
+/// Imports the files beside an export; `false` if one does not match its digest. Sessions that were already stored
+/// get missing files back.
 pub(in crate::commands::sessions) async fn after_import(
     store: &SessionDb,
     file: &str,
@@ -74,12 +74,12 @@ pub(in crate::commands::sessions) async fn after_import(
     if common.json {
         complain(&done);
     } else {
-        tell("Took", "from", &done, &folder);
+        tell("Imported", "from", &done, &folder);
     }
     Ok(done.problems.is_empty())
 }
 
-/// On standard error: standard output may be the export itself, or a JSON value.
+/// Prints to standard error: standard output may be the export itself, or a JSON value.
 fn tell(did: &str, way: &str, done: &CopiedFiles, folder: &Path) {
     if !done.copied.is_empty() {
         let files = counted(count(&done.copied), "file");

@@ -1,4 +1,4 @@
-//! What can be seen of a run afterwards: the log, and where the time of a turn went.
+//! The log and the traces of a run.
 
 use crate::command_log::{CommandLog, masked};
 use crate::process::{
@@ -29,7 +29,7 @@ fn two_reads() -> ReplyScript {
     ReplyScript::call("read_file", json!({ "path": "secret-plan.txt" })).and_call("todo", json!({}))
 }
 
-/// What was logged, as `hermes logs --json ARGS` gives it.
+/// The lines of `hermes logs --json ARGS`.
 async fn logged(home: &TempHome, args: &[&str]) -> Vec<Value> {
     let out = run(home.path(), &[&["logs", "--json", "-n", "100000"], args].concat()).await;
     assert_eq!(code(&out), 0, "{}", stderr(&out));
@@ -41,7 +41,7 @@ fn messages(lines: &[Value]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_logged_without_secrets_and_without_what_was_said() {
+async fn turn_is_logged_without_secrets_and_message_texts() {
     let (home, provider) = world().await;
     provider.fault(busy_for_now(&format!("the key {KEY} is busy")));
     provider.reply(two_reads()).reply(ReplyScript::text("The plan is hidden."));
@@ -123,7 +123,7 @@ async fn processes_share_a_log_and_rotate_it_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_in_a_log_reaches_the_screen_unescaped() {
+async fn log_lines_are_printed_escaped() {
     let home = TempHome::new();
     home.write("logs/agent.log", "2026-01-01 00:00:00,000 INFO x: a\u{1b}[31mred\u{7}\nTrace\u{9b}back\n");
     let out = run(home.path(), &["logs"]).await;
@@ -136,13 +136,13 @@ async fn nothing_in_a_log_reaches_the_screen_unescaped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_that_cannot_be_written_costs_one_warning() {
+async fn unwritable_log_is_one_notice() {
     let (home, provider) = world().await;
-    home.write("logs", "a file where the folder should be");
+    home.write("logs", "a file in place of the directory");
     provider.reply(two_reads()).reply(ReplyScript::text("Fine."));
     let out = run(home.path(), &["-z", "go"]).await;
     assert_eq!((code(&out), stdout(&out).as_str()), (0, "Fine.\n"));
-    assert_eq!(stderr(&out).matches("agent.log cannot be written").count(), 1, "{}", stderr(&out));
+    assert_eq!(stderr(&out).matches("cannot write logs/agent.log").count(), 1, "{}", stderr(&out));
 }
 
 /// The lines a child prints, as they come.
@@ -169,7 +169,7 @@ async fn wait_for(lines: &Receiver<String>, wanted: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_is_followed_through_a_rotation_until_ctrl_c() {
+async fn log_is_followed_across_a_rotation_until_ctrl_c() {
     let (home, provider) = world().await;
     let mut follow = hermes(home.path(), home.path(), &["logs", "-f"]);
     let mut follow = follow.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -187,7 +187,7 @@ async fn a_log_is_followed_through_a_rotation_until_ctrl_c() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_is_traced_with_its_retry_and_its_parallel_tools() {
+async fn trace_shows_retries_and_parallel_tools() {
     let (home, provider) = world().await;
     home.write("secret-plan.txt", "none");
     provider.fault(busy_for_now("not now")).reply(two_reads()).reply(ReplyScript::text("Well."));
@@ -221,7 +221,7 @@ async fn a_turn_is_traced_with_its_retry_and_its_parallel_tools() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_that_was_killed_shows_what_it_was_at() {
+async fn trace_of_a_killed_turn_shows_its_running_call() {
     let (home, provider) = world().await;
     let begun = home.path().join("begun");
     provider.reply(ReplyScript::call(
@@ -249,13 +249,13 @@ async fn a_turn_that_was_killed_shows_what_it_was_at() {
             (&json!("killed"), &Value::Null, &json!(note))
         );
         let page = stdout(&run(home.path(), &["trace", "--turn", "1"]).await);
-        assert!(page.contains("???") && page.contains("its last sign of life"), "{page}");
+        assert!(page.contains("???") && page.contains("the process was killed; last event at"), "{page}");
     }
     assert!(messages(&logged(&home, &[]).await).contains(&"the last turn was cut off; closing it"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_session_there_is_nothing_to_trace() {
+async fn trace_without_a_session_is_a_usage_error() {
     let home = TempHome::new();
     let mut log = CommandLog::default();
     let out = run(home.path(), &["trace"]).await;
@@ -270,7 +270,7 @@ async fn without_a_session_there_is_nothing_to_trace() {
 /// With it, `otlp.rs` tells what is sent.
 #[cfg(not(feature = "otlp"))]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_build_that_sends_no_traces_says_so_and_goes_on() {
+async fn build_without_otlp_reports_it_and_runs() {
     let (home, provider) = world().await;
     let settings = home.read("config.yaml");
     home.write_config(&format!("{settings}telemetry: {{otlp: {{endpoint: 'http://127.0.0.1:1'}}}}\n"));

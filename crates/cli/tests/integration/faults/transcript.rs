@@ -1,20 +1,20 @@
-//! What a conversation comes to, read from an export and from the events of a turn.
+//! The transcript of a conversation, from an export and from the events of a turn.
 
 use serde_json::Value;
 
 /// Who says what in a message of an export; what a tool says does not matter.
-pub(crate) fn role_and_words(message: &Value) -> (&str, String) {
+pub(crate) fn role_and_text(message: &Value) -> (&str, String) {
     let role = message["role"].as_str().unwrap();
-    let words = match &message["content"] {
+    let text = match &message["content"] {
         _ if role == "tool" => "",
         Value::String(text) => text,
         Value::Array(parts) => parts[0]["text"].as_str().unwrap(),
         _ => "",
     };
-    (role, words.to_owned())
+    (role, text.to_owned())
 }
 
-/// The words that count after all that was taken back, and how often something was.
+/// The text that is left after retractions, and the number of retractions.
 pub(crate) fn shown(lines: &[Value]) -> (String, usize) {
     let (mut shown, mut retractions) = (String::new(), 0);
     for line in lines {

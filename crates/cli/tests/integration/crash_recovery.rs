@@ -1,4 +1,4 @@
-//! What a session finds when it is taken up again after Hermes was killed in the middle of a tool.
+//! Crash recovery: resuming a session after Hermes was killed in the middle of a tool call.
 
 use crate::command_log::masked;
 use crate::process::{
@@ -52,7 +52,7 @@ impl Killed {
         self.command(&["--yolo", "--resume", "latest", "-z", "what happened?"])
     }
 
-    /// The results that the model was told, after everything else about them was checked.
+    /// The results that were sent to the model, after checks of their other fields.
     fn results(&self) -> Vec<Value> {
         let request = self.provider.requests().pop().unwrap();
         let messages = request.messages();
@@ -69,7 +69,7 @@ impl Killed {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_still_runs_is_waited_for_and_its_result_taken() {
+async fn resume_waits_for_a_running_command() {
     let killed = Killed::during(
         "echo once >> log; touch begun; until [ -e go ]; do sleep 0.02; done; echo end; exit 3",
     )
@@ -85,7 +85,7 @@ async fn a_command_that_still_runs_is_waited_for_and_its_result_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_ended_meanwhile_has_its_result_kept() {
+async fn resume_returns_result_of_ended_command() {
     let killed =
         Killed::during("mkdir sub; cd sub; echo once >> ../log; touch ../begun; until [ -e ../go ]; do sleep 0.02; done; echo end; touch ../done")
             .await;
@@ -111,7 +111,7 @@ async fn a_command_that_ended_meanwhile_has_its_result_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_need_not_wait_for_it() {
+async fn wait_for_a_running_command_can_be_interrupted() {
     let nap = unique_sleep();
     let killed = Killed::during(&format!("echo once >> log; {nap} & touch begun; {nap}")).await;
     assert!(is_running(&nap), "it outlives its owner");
@@ -132,7 +132,7 @@ async fn a_person_need_not_wait_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_supervisor_the_outcome_is_unknown() {
+async fn outcome_without_a_supervisor_is_unknown() {
     let nap = unique_sleep();
     let killed = Killed::during(&format!("echo once >> log; echo $PPID > parent; touch begun; {nap}")).await;
     kill_supervisor(&killed.file("parent"));
@@ -144,7 +144,7 @@ async fn without_its_supervisor_the_outcome_is_unknown() {
 
 /// A power cut takes the record of a command with it, so that a missing one does not tell that nothing ran.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_without_a_record_is_unknown_after_a_restart_of_the_machine() {
+async fn outcome_after_a_reboot_is_unknown() {
     for (boot, want) in [("an-earlier-boot".to_owned(), "may or may not"), (this_boot(), "was not run")] {
         let (home, provider) = (TempHome::new(), FakeProvider::start().await);
         home.write_config(&custom_model(&provider.base_url()));

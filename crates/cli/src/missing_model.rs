@@ -1,10 +1,10 @@
-//! What is said when no model is configured.
+//! The message for a home without a configured model.
 
 use hermes_runtime::{Home, find_local_servers};
 use hermes_terminal::term;
 
-/// Five lines: the demo, a key, an address, and what is running on this machine.
-pub(crate) async fn no_model(home: &Home) {
+/// Prints five lines: the demo, a key, an address, and servers on this machine.
+pub(crate) async fn print_next_steps(home: &Home) {
     let local = find_local_servers().await;
     let found = match local.first() {
         Some(server) => format!(
@@ -15,7 +15,7 @@ pub(crate) async fn no_model(home: &Home) {
         None => "No local model server was found (Ollama, LM Studio, llama.cpp, vLLM).".to_owned(),
     };
     term::complain(&format!("No model is configured yet (settings: {}).", home.config_file().display()));
-    term::complain("  See it work first:  hermes demo");
+    term::complain("  Try it first:       hermes demo");
     term::complain(
         "  With a key:         hermes config set OPENROUTER_API_KEY ...   and   hermes config set model.default NAME",
     );
