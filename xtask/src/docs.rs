@@ -25,7 +25,9 @@ struct Block {
 /// Every generated part.
 const BLOCKS: &[Block] = &[
     Block { file: "docs/configuration.md", name: "settings", text: settings::table },
+    Block { file: "docs/commands.md", name: "commands", text: hermes_cli::reference::commands },
     Block { file: "docs/commands.md", name: "slash commands", text: slash_commands::table },
+    Block { file: "README.md", name: "exit codes", text: hermes_cli::reference::exit_codes },
     Block { file: "docs/tools.md", name: "tools", text: tools::table },
 ];
 

@@ -110,7 +110,7 @@ pub(crate) enum Command {
 }
 
 /// The subcommands as the root's help groups them.
-const GROUPS: [(&str, &[&str]); 4] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
     ("Conversations", &["chat", "sessions", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
     ("Setup", &["model", "auth", "config", "completion", "version"]),

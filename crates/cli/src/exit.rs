@@ -22,6 +22,36 @@ pub(crate) enum Exit {
     Interrupted = INTERRUPTED as isize,
 }
 
+impl Exit {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Answered,
+        Self::FailedTurn,
+        Self::Usage,
+        Self::Unreachable,
+        Self::Internal,
+        Self::Permission,
+        Self::Config,
+        Self::Interrupted,
+    ];
+
+    /// The meaning, for the documentation.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Answered => "success",
+            Self::FailedTurn => {
+                "the turn failed, or ended without a complete reply (maximum of model calls, reply cut off); \
+                 `doctor` found a problem; `replay` found a difference"
+            }
+            Self::Usage => "wrong usage",
+            Self::Unreachable => "the provider cannot be reached",
+            Self::Internal => "internal error, for example a session store that cannot be read",
+            Self::Permission => "no permission",
+            Self::Config => "wrong or missing settings",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)

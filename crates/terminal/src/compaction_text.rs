@@ -58,10 +58,10 @@ pub fn meter_lines(meter: &ContextMeter, style: Style) -> Vec<String> {
         ),
         format!("[{bar}]"),
         format!(
-            "{dim}system prompt ~{}, tools ~{}, {} messages ~{}{off}",
+            "{dim}system prompt ~{}, tools ~{}, {} ~{}{off}",
             short(meter.parts.system),
             short(meter.parts.tools),
-            meter.parts.message_count,
+            counted(meter.parts.message_count, "message"),
             short(meter.parts.messages)
         ),
     ];

@@ -8,6 +8,7 @@ use hermes_config::settings::BudgetSettings;
 use hermes_conversation::Money;
 use hermes_runtime::Budget;
 use hermes_store::{Spending, SpendingRow};
+use hermes_terminal::text::counted;
 use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
@@ -92,9 +93,8 @@ fn row_line(row: &SpendingRow) -> String {
         count => format!(", {count} of them at an unknown price"),
     };
     let (input, output) = (usage.prompt(), usage.output);
-    format!(
-        "{charged:>12}  {provider}/{model}{task}: {calls} calls, {input} tokens in, {output} out{unpriced}"
-    )
+    let calls = counted(*calls, "call");
+    format!("{charged:>12}  {provider}/{model}{task}: {calls}, {input} tokens in, {output} out{unpriced}")
 }
 
 fn as_json(spending: &Spending, session: Option<&str>, budget: &Budget) -> Value {

@@ -9,6 +9,7 @@ use hermes_runtime::{Prices, list_prices};
 use hermes_store::CacheLedgerEntry;
 use hermes_terminal::print;
 use hermes_terminal::term::{self, Style};
+use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 
 /// Show how much of a session the provider's prompt cache served
@@ -141,7 +142,7 @@ fn bar(share: Option<f64>) -> String {
 }
 
 fn report(session: &str, rows: &[Request<'_>], sums: &Sums, style: &Style) -> Vec<String> {
-    let mut lines = vec![format!("Session {session}: {} requests", rows.len()), String::new()];
+    let mut lines = vec![format!("Session {session}: {}", counted(rows.len(), "request")), String::new()];
     for (place, row) in rows.iter().enumerate() {
         let share = row.share().map_or_else(|| "   –".to_owned(), |share| format!("{:3.0}%", share * 100.0));
         let read = row.read.map_or_else(|| "-".to_owned(), |(all, _)| all.to_string());

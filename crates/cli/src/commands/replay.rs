@@ -7,6 +7,7 @@ use clap::Args;
 use hermes_conversation::events;
 use hermes_recording::{Difference, Forked, Recording, Step, Verdict, replay, steps};
 use hermes_runtime::RuntimeError;
+use hermes_terminal::text::counted;
 use hermes_terminal::{print, signals, term};
 use hermes_tools::Nobody;
 use serde_json::{Value, json};
@@ -86,7 +87,9 @@ fn tell(verdict: &Verdict, is_json: bool) -> Exit {
         None => {
             let Verdict { requests, events, state, .. } = verdict;
             term::print_line(&format!(
-                "identical: {requests} requests, {events} events, state sha256 {state}"
+                "identical: {}, {}, state sha256 {state}",
+                counted(*requests, "request"),
+                counted(*events, "event")
             ));
             if verdict.is_cut {
                 term::print_line(

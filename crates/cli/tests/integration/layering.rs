@@ -89,6 +89,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
     (
         "xtask",
         &[
+            "cli",
             "config",
             "context",
             "conversation",

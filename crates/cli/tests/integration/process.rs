@@ -66,7 +66,8 @@ pub(crate) fn code(output: &Output) -> i32 {
 
 /// Checks what `hermes replay` printed: it must have sent this many requests, all as recorded.
 pub(crate) fn assert_identical(replayed: &Output, requests: usize) {
-    let want = format!("identical: {requests} requests");
+    let plural = if requests == 1 { "" } else { "s" };
+    let want = format!("identical: {requests} request{plural}, ");
     let text = stdout(replayed);
     assert!(code(replayed) == 0 && text.starts_with(&want), "{requests}: {text}{}", stderr(replayed));
 }

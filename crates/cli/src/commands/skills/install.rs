@@ -8,6 +8,7 @@ use hermes_runtime::skills;
 use hermes_skills::{InstallOptions, InstallState, Installed, LockFile, ScanFinding, SkillSource};
 use hermes_terminal::print;
 use hermes_terminal::term::{self, printable};
+use hermes_terminal::text::counted;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Args)]
@@ -51,7 +52,12 @@ pub(super) async fn run(place: &Place, args: &InstallArgs) -> Result<Exit, Failu
     }
     let already = if done.is_unchanged { "already installed" } else { "installed" };
     let (files, verdict) = (done.files, done.scan.verdict.as_str());
-    let words = format!("{} {already}: {} ({files} files, scan: {verdict}).", done.name, done.dir.display());
+    let words = format!(
+        "{} {already}: {} ({}, scan: {verdict}).",
+        done.name,
+        done.dir.display(),
+        counted(files, "file")
+    );
     place.answer(&words, &as_json(&done));
     Ok(Exit::Answered)
 }
