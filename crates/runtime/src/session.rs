@@ -23,6 +23,7 @@ use crate::questions::SessionQuestions;
 use crate::snapshot::Snapshot;
 use crate::summaries::Summaries;
 use crate::{Opening, Runtime, RuntimeError, SessionMailbox, prompting};
+use engine::EngineState;
 use hermes_agent::Session as AgentSession;
 use hermes_config::settings::ReasoningEffort;
 use hermes_config::{Config, Refused};
@@ -30,13 +31,14 @@ use hermes_conversation::{
     CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage, record_finished_turn,
 };
 use hermes_memory::Review;
-use hermes_plugins::context_engine::{Choice, External, ToolWire, choose};
+use hermes_plugins::context_engine::{Choice, choose};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
 use hermes_store::{CompactionFailures, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
 use hermes_wire::ModelRoute;
-use model::{keep_outline, retarget};
+
+use model::{ModelProbes, keep_outline, retarget};
 pub(crate) use opening::starting_directory;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -68,24 +70,14 @@ pub struct Session {
     layers: Option<Layers>,
     /// The recording, if there is one, has the current state of the session.
     is_recorded: bool,
-    /// The server on this machine has been asked for the model's window.
-    has_learned_window: bool,
-    /// The server on this machine has been asked for the efforts of the model.
-    has_learned_efforts: bool,
+    probes: ModelProbes,
     /// The window that tools and system prompt were fitted to.
     fitted_to: Option<u64>,
-    /// An endpoint elsewhere has been asked for the model's window.
-    has_asked_endpoint: bool,
     /// The failures of the last compactions.
     failures: CompactionFailures,
     summaries: Arc<Summaries>,
     engine: Choice,
-    /// The context engine, if it is an external program.
-    external: Option<Arc<External>>,
-    /// The tools of that engine.
-    engine_tools: Vec<ToolWire>,
-    /// The engine has been asked for its tools.
-    has_engine_tools: bool,
+    engine_state: EngineState,
 }
 
 enum State {
@@ -220,7 +212,7 @@ impl Session {
         }
         let (engine, warning) = choose(&runtime.config, runtime.home())?;
         notices.extend(warning);
-        let external = engine::external(runtime, &engine, &id, &endpoint)?;
+        let engine_state = engine::engine_state(runtime, &engine, &id, &endpoint)?;
         let summaries = Arc::new(Summaries::of(runtime, &endpoint));
         let current = Arc::new(Mutex::new(endpoint.clone()));
         let delegate = Delegator::at(runtime, &id, &current, role.depth)?;
@@ -235,9 +227,7 @@ impl Session {
             tool_context,
             summaries,
             engine,
-            external,
-            engine_tools: Vec::new(),
-            has_engine_tools: false,
+            engine_state,
             ask,
             state,
             is_resumed: false,
@@ -250,10 +240,8 @@ impl Session {
             is_unsure: false,
             layers: None,
             is_recorded: false,
-            has_learned_window: false,
-            has_learned_efforts: false,
+            probes: ModelProbes::default(),
             fitted_to: None,
-            has_asked_endpoint: false,
             failures: CompactionFailures::default(),
         })
     }
@@ -365,7 +353,7 @@ impl Session {
     /// Ends the session and releases its lease, so that another process may continue it.
     pub async fn close(self, parting: Parting) {
         self.tool_context.leave().await;
-        if let Some(external) = &self.external {
+        if let Some(external) = self.engine_state.program() {
             external.shutdown().await;
         }
         if let (State::Live(session), Ok(store)) = (&self.state, self.runtime.store()) {

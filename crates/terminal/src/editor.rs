@@ -100,10 +100,11 @@ impl Editor {
 }
 
 fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
+    // Tab goes through the candidates in place: a list would be drawn over, because the prompt begins with a newline.
     let config = Config::builder()
         .bracketed_paste(true)
         .auto_add_history(false)
-        .completion_type(CompletionType::List)
+        .completion_type(CompletionType::Circular)
         .build();
     let Ok(mut editor) = Rustyline::<SlashCommands, MemHistory>::with_history(config, MemHistory::new())
     else {

@@ -227,7 +227,7 @@ impl Session {
         let context =
             self.runtime.tool_context(&id, self.tool_context.cwd(), delegate, self.ask.is_present())?;
         std::mem::replace(&mut self.tool_context, context).leave().await;
-        if let Some(external) = &self.external {
+        if let Some(external) = self.engine_state.program() {
             external.move_to(id.to_string()).await;
         }
         (self.id, self.title) = (id, stored.title);

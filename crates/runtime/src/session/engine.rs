@@ -6,20 +6,53 @@ use hermes_context::{Compressor, EnginePort, Summarise as _, Window};
 use hermes_conversation::{EventSink, SessionId, TurnEvent};
 use hermes_exec::child_env;
 use hermes_plugins::context_engine::{
-    Choice, EngineSettings, External, ExternalPort, ExternalSettings, LaunchContext, are_enabled, with_tools,
+    Choice, EngineSettings, External, ExternalPort, ExternalSettings, LaunchContext, ToolWire, are_enabled,
+    with_tools,
 };
 use hermes_providers::Endpoint;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The engine of a session if it is an external program. Nothing is started.
-pub(super) fn external(
+/// The place where the engine of a session runs.
+pub(super) enum EngineState {
+    /// In this process.
+    BuiltIn,
+    /// As a program of the user. `tools` are those that the session offers, once the program was asked for them.
+    External { program: Arc<External>, tools: Option<Vec<ToolWire>> },
+}
+
+impl EngineState {
+    pub(super) fn program(&self) -> Option<&Arc<External>> {
+        match self {
+            Self::BuiltIn => None,
+            Self::External { program, .. } => Some(program),
+        }
+    }
+
+    /// The tools of the engine that the session offers.
+    pub(super) fn tools(&self) -> &[ToolWire] {
+        match self {
+            Self::External { tools: Some(tools), .. } => tools,
+            Self::External { tools: None, .. } | Self::BuiltIn => &[],
+        }
+    }
+
+    /// Makes the next turn offer the tools again.
+    pub(super) fn forget_tools(&mut self) {
+        if let Self::External { tools, .. } = self {
+            *tools = None;
+        }
+    }
+}
+
+/// The engine of a new session. Nothing is started.
+pub(super) fn engine_state(
     runtime: &Runtime,
     choice: &Choice,
     id: &SessionId,
     endpoint: &Endpoint,
-) -> Result<Option<Arc<External>>, RuntimeError> {
-    let Choice::Plugin(plugin) = choice else { return Ok(None) };
+) -> Result<EngineState, RuntimeError> {
+    let Choice::Plugin(plugin) = choice else { return Ok(EngineState::BuiltIn) };
     let passthrough = runtime.config.settings.terminal.env_passthrough.get()?;
     let shell = runtime.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
     let launch = LaunchContext {
@@ -27,7 +60,8 @@ pub(super) fn external(
         env: child_env(shell, passthrough),
         secrets: runtime.secrets.clone(),
     };
-    Ok(Some(Arc::new(External::new(plugin.clone(), launch, id.to_string()))))
+    let program = Arc::new(External::new(plugin.clone(), launch, id.to_string()));
+    Ok(EngineState::External { program, tools: None })
 }
 
 impl Session {
@@ -35,7 +69,7 @@ impl Session {
     pub(super) fn engine(&self) -> Result<EngineSettings, RuntimeError> {
         let (config, own) = (&self.runtime.config, &self.endpoint);
         let settings = self.engine.settings(config, &own.label(), &own.model)?;
-        Ok(match (settings, &self.external) {
+        Ok(match (settings, self.engine_state.program()) {
             (EngineSettings::External(settings), Some(external)) => {
                 EngineSettings::External(ExternalSettings { status: external.status(), ..settings })
             }
@@ -56,7 +90,8 @@ impl Session {
         &self,
         events: &EventSink,
     ) -> Result<Option<Arc<ExternalPort>>, RuntimeError> {
-        let (Some(engine), EngineSettings::External(settings)) = (&self.external, self.engine()?) else {
+        let program = self.engine_state.program();
+        let (Some(engine), EngineSettings::External(settings)) = (program, self.engine()?) else {
             return Ok(None);
         };
         Ok(Some(Arc::new(ExternalPort {
@@ -78,8 +113,8 @@ impl Session {
         let settings = &self.runtime.config.settings;
         let is_wanted = are_enabled(settings.toolsets.get()?, settings.agent.disabled_toolsets.get()?)
             && self.role.parent_call.is_none();
-        let Some(external) = self.external.clone().filter(|external| is_wanted && external.has_tools())
-        else {
+        let program = self.engine_state.program().filter(|program| is_wanted && program.has_tools());
+        let Some(external) = program.cloned() else {
             return Ok(());
         };
         if external.status().has_failed {
@@ -96,12 +131,13 @@ impl Session {
             return Ok(());
         };
         // A program that was restarted for a continued session has the tools that the model knows.
-        if std::mem::replace(&mut self.has_engine_tools, true) {
+        let EngineState::External { tools: offered @ None, .. } = &mut self.engine_state else {
             return Ok(());
-        }
-        self.engine_tools = external.tools();
-        let (registry, told) = with_tools(&self.role.registry, self.engine_tools.clone(), Some(&external));
-        self.engine_tools.retain(|tool| registry.names().contains(&tool.name.as_str()));
+        };
+        let mut tools = external.tools();
+        let (registry, told) = with_tools(&self.role.registry, tools.clone(), Some(&external));
+        tools.retain(|tool| registry.names().contains(&tool.name.as_str()));
+        *offered = Some(tools);
         self.role.registry = Arc::new(registry);
         self.is_recorded = false;
         for line in told {

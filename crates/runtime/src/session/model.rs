@@ -16,6 +16,21 @@ use std::time::Duration;
 /// The time limit of asking an endpoint for a window.
 const ASKING: Duration = Duration::from_secs(3);
 
+/// The questions about a model that its server was asked. With another endpoint they are open again.
+#[derive(Debug, Default)]
+pub(super) struct ModelProbes {
+    pub(super) window: Probe,
+    pub(super) efforts: Probe,
+}
+
+/// The state of one question to a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Probe {
+    #[default]
+    Unasked,
+    Asked,
+}
+
 impl Session {
     /// Changes the model. Its system prompt is assembled again, so the provider's prompt cache starts empty.
     pub async fn set_model(&mut self, name: &str) -> Result<(), RuntimeError> {
@@ -34,7 +49,7 @@ impl Session {
         // The window of the new model may fit all tools.
         if self.fitted_to.take().is_some_and(small_window::is_small) {
             self.role.registry = self.role.all_tools.clone();
-            self.has_engine_tools = false;
+            self.engine_state.forget_tools();
         }
         let cwd = self.tool_context.cwd();
         // Notices about the files were given when the session was opened.
@@ -48,14 +63,14 @@ impl Session {
             }
         }
         self.layers = Some(layers);
-        (self.is_recorded, self.has_learned_window, self.has_asked_endpoint) = (false, false, false);
-        self.has_learned_efforts = false;
+        self.is_recorded = false;
+        self.probes = ModelProbes::default();
         self.use_route_to(endpoint)
     }
 
     /// Asks an LM Studio server, once for each model, for the efforts that it advertises.
     pub(super) async fn learn_efforts(&mut self) -> Result<(), RuntimeError> {
-        if std::mem::replace(&mut self.has_learned_efforts, true) {
+        if std::mem::replace(&mut self.probes.efforts, Probe::Asked) == Probe::Asked {
             return Ok(());
         }
         match Box::pin(self.runtime.models().with_efforts(&self.endpoint)).await? {
@@ -70,7 +85,7 @@ impl Session {
     pub(super) async fn ask_endpoint_for_window(&mut self, now: &UserMessage) -> Result<(), RuntimeError> {
         /// A size that fits into every window.
         const SHORT: u64 = 8_000;
-        if self.has_asked_endpoint || self.endpoint.is_loopback() {
+        if self.probes.window == Probe::Asked || self.endpoint.is_loopback() {
             return Ok(());
         }
         let tokens = |text: &str| text.len() as u64 / 4;
@@ -91,7 +106,7 @@ impl Session {
         if is_known(&endpoint) {
             return Ok(());
         }
-        self.has_asked_endpoint = true;
+        self.probes.window = Probe::Asked;
         let asker = asker(&self.runtime.config, ASKING)?;
         model_facts::ask(home, &endpoint, &asker).await;
         self.use_route_to(endpoint)

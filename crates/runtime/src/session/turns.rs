@@ -125,7 +125,7 @@ impl Session {
                 toolsets: self.runtime.config.settings.toolsets.get()?.clone(),
                 disabled_toolsets: self.runtime.config.settings.agent.disabled_toolsets.get()?.clone(),
                 registry: &self.role.registry,
-                engine_tools: &self.engine_tools,
+                engine_tools: self.engine_state.tools(),
                 is_watched: self.ask.is_present(),
                 hooks: &*ports.hooks,
                 engine,

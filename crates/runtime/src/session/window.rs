@@ -1,5 +1,6 @@
 //! The context window of a session's model: asking its server, and fitting tools and prompt to it.
 
+use super::model::Probe;
 use super::{Session, State, retarget};
 use crate::model_choice::asker;
 use crate::{RuntimeError, model_facts, prompting, small_window};
@@ -17,7 +18,7 @@ impl Session {
     /// Asks a server on this machine for the model's window, before the first request to it. Other endpoints,
     /// and those whose window the settings state, are not asked.
     pub async fn learn_window(&mut self) -> Result<(), RuntimeError> {
-        if self.has_learned_window || !is_to_be_asked(&self.endpoint) {
+        if self.probes.window == Probe::Asked || !is_to_be_asked(&self.endpoint) {
             return Ok(());
         }
         // The connection is kept for the first request.
@@ -30,7 +31,7 @@ impl Session {
             ServedWindow::Unstated => {}
             ServedWindow::Tokens(tokens) => self.use_window(tokens)?,
         }
-        self.has_learned_window = true;
+        self.probes.window = Probe::Asked;
         Ok(())
     }
 
@@ -63,7 +64,8 @@ impl Session {
             None => (all, Vec::new()),
         };
         self.role.registry = registry;
-        (self.is_recorded, self.has_engine_tools) = (false, false);
+        self.is_recorded = false;
+        self.engine_state.forget_tools();
         self.shorten_prompt(window).await?;
         Ok(small_window::is_small(window).then(|| small_window::notice(window, &left_out)))
     }

@@ -3,6 +3,7 @@
 use super::journal::{JournalEntries, Record, infer_outcome};
 use super::{ChangeId, Target};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// One change of a memory file.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +62,17 @@ pub enum Origin {
     Outside,
 }
 
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            other => other.as_str(),
+        })
+    }
+}
+
 impl Origin {
+    /// The value in the history file and in `--json` output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "person",

@@ -93,8 +93,9 @@ fn head(change: &Change) -> String {
         ChangeOutcome::NotMade => "  (not made: the program was killed before)",
         ChangeOutcome::Unclear => "  (outcome unknown: the program was killed)",
     };
-    let (time, origin, action) = (local_time(change.at), change.origin.as_str(), printable(&change.action));
-    let what = if origin == action { origin.to_owned() } else { format!("{origin}: {action}{undoes}") };
+    let (time, origin, action) =
+        (local_time(change.at), change.origin.to_string(), printable(&change.action));
+    let what = if origin == action { origin } else { format!("{origin}: {action}{undoes}") };
     format!("{:<5} {time}  {what}{session}{outcome}", change.id.to_string())
 }
 
