@@ -4,11 +4,15 @@
 //! a step out is `driver`'s work. A provider failure is an ordinary [`Event`] here, so every recovery path
 //! can be tested without a network.
 
+mod step;
+
+pub use step::{Asking, BatchNotes, Event, Outcome, Step, When};
+
 use crate::recovery::{Limits, OutputCap, Remedy, Spent, decide};
 use crate::stop_checks::only_promises;
 use crate::texts;
 use crate::{IntentCheck, NotCompacted};
-use hermes_conversation::{FinishReason, RecordError};
+use hermes_conversation::FinishReason;
 use hermes_wire::{ApiMode, CallState, Fault, FaultClass, Reply};
 
 /// Times that the same request is sent again because arguments of its reply could not be read.
@@ -21,98 +25,6 @@ const MOST_PROMISES: u32 = 2;
 const NO_RESPONSE: &str = "all_retries_exhausted_no_response";
 /// The exit reason of a reply that the output limit cut.
 const LENGTH: &str = "text_response(finish_reason=length)";
-
-/// An event that a turn reacts to.
-#[derive(Debug)]
-pub enum Event {
-    /// The user's message is recorded.
-    Started,
-    Replied(Box<Reply>),
-    Failed(Fault),
-    /// After this fault another key was looked for, and there is none.
-    NoOtherKey(Fault),
-    /// The model was not asked: its server gives it so few tokens that it cannot work with tools.
-    WindowTooSmall {
-        tokens: u64,
-        is_ollama: bool,
-    },
-    /// The calls of this reply were cut, and the output cap cannot be raised.
-    CapIsFull(Box<Reply>),
-    /// After this refusal the history could not be made shorter; `why` says what stood against it, and
-    /// nothing where compaction is off.
-    NotCompacted {
-        fault: Fault,
-        why: Option<String>,
-    },
-    /// Every call of the last reply has a recorded result.
-    ToolsDone,
-    /// Every call has a result, and none of them named a tool that exists. The names, for the user.
-    UnknownTools(String),
-    /// Every call has a result, and the settings end a turn whose calls repeat like these.
-    GoesInCircles(String),
-    Remedied,
-    /// The user cancelled the turn.
-    Cancelled(When),
-    StoreFailed(RecordError),
-}
-
-/// The activity of the turn when it was cancelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    CallingModel,
-    RunningTools,
-}
-
-/// The next action of a turn.
-#[derive(Debug, PartialEq)]
-pub enum Step {
-    CallModel(Asking),
-    RunTools(Box<Reply>),
-    Apply(Remedy),
-    Finish(Outcome),
-}
-
-/// The facts about the calls of one reply that later decisions depend on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BatchNotes {
-    /// Code files that were changed and not checked since, for a sentence.
-    pub unchecked: Option<String>,
-    /// Every call was housekeeping; see `ToolFacts::is_housekeeping`.
-    pub only_housekeeping: bool,
-}
-
-/// The kind of reply that is requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
-    WithTools,
-    InWords,
-}
-
-/// The end of a turn.
-#[derive(Debug, PartialEq)]
-pub enum Outcome {
-    /// With a reply for the user. `reply` is the message to record.
-    Answered {
-        text: String,
-        reply: Box<Reply>,
-        exit_reason: String,
-    },
-    /// With a reply that is known to be incomplete.
-    Partial {
-        text: String,
-        reply: Option<Box<Reply>>,
-        exit_reason: String,
-        why: String,
-    },
-    Failed {
-        fault: Fault,
-        exit_reason: String,
-        /// Set where the request was too long and stayed so.
-        not_compacted: Option<NotCompacted>,
-    },
-    Interrupted(When),
-    StoreFailed(RecordError),
-}
 
 /// One turn in progress.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ fn reply(dice: &mut Random) -> Box<Reply> {
 
 /// Returns an event that may follow a step. Faults are frequent, so that budgets are used up.
 fn follows(step: &Step, dice: &mut Random) -> Event {
-    let lost = || Event::StoreFailed(RecordError::Store { cause: "full".into() });
+    let lost = || Event::StoreFailed(hermes_conversation::RecordError::Store { cause: "full".into() });
     match (step, dice.below(40)) {
         (Step::CallModel(_) | Step::Apply(_), 0) => Event::Cancelled(When::CallingModel),
         (Step::RunTools(_), 0) => Event::Cancelled(When::RunningTools),

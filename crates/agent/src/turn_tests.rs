@@ -263,7 +263,7 @@ fn failures_wait_then_end_the_turn_and_success_forgives_them() {
 #[test]
 fn other_ends() {
     let refusal = reply("I cannot.", FinishReason::ContentFilter);
-    let stored = RecordError::Store { cause: "disk full".into() };
+    let stored = hermes_conversation::RecordError::Store { cause: "disk full".into() };
     for (event, want) in [
         (Event::Cancelled(When::RunningTools), Outcome::Interrupted(When::RunningTools)),
         (Event::StoreFailed(stored.clone()), Outcome::StoreFailed(stored)),
