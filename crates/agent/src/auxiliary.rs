@@ -45,10 +45,10 @@ impl AuxLimits {
 
 /// Models that are left alone for now, by provider and origin.
 #[derive(Debug, Default)]
-pub struct Resting(Mutex<HashMap<(String, String), Instant>>);
+pub struct Cooldowns(Mutex<HashMap<(String, String), Instant>>);
 
-impl Resting {
-    fn is(&self, model: &dyn Model) -> bool {
+impl Cooldowns {
+    fn covers(&self, model: &dyn Model) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(&place(model)).is_some_and(|until| Instant::now() < *until)
     }
@@ -120,25 +120,25 @@ pub struct AuxFailure {
 /// Asks the stops in order until one answers.
 pub async fn ask_in_order(
     stops: &[Arc<dyn Model>],
-    resting: &Resting,
+    cooldowns: &Cooldowns,
     limits: &AuxLimits,
     request: &AuxRequest,
 ) -> Result<String, String> {
-    let answer = answer_in_order(stops, resting, limits, request).await;
+    let answer = answer_in_order(stops, cooldowns, limits, request).await;
     answer.map(|answer| answer.text).map_err(|failure| failure.why)
 }
 
 /// The same, with what else is known about the answer.
 pub async fn answer_in_order(
     stops: &[Arc<dyn Model>],
-    resting: &Resting,
+    cooldowns: &Cooldowns,
     limits: &AuxLimits,
     request: &AuxRequest,
 ) -> Result<AuxAnswer, AuxFailure> {
     let task = request.task;
-    // When all of them rest, asking is still better than not asking.
-    let awake: Vec<_> = stops.iter().filter(|model| !resting.is(model.as_ref())).collect();
-    let stops = if awake.is_empty() { stops.iter().collect() } else { awake };
+    // When all of them have a cooldown, asking is still better than not asking.
+    let available: Vec<_> = stops.iter().filter(|model| !cooldowns.covers(model.as_ref())).collect();
+    let stops = if available.is_empty() { stops.iter().collect() } else { available };
     let mut last = "no model can be asked; see `hermes model tasks`".to_owned();
     let (mut class, mut first) = (None, None);
     for model in stops {
@@ -158,7 +158,7 @@ pub async fn answer_in_order(
                 AuxStep::Again(delay) => tokio::time::sleep(delay).await,
                 AuxStep::Next { rests } => {
                     if rests {
-                        resting.begin(model.as_ref());
+                        cooldowns.begin(model.as_ref());
                     }
                     first.get_or_insert_with(|| last.clone());
                     break;

@@ -42,7 +42,7 @@ fn says(text: &str) -> ModelStep {
 #[tokio::test]
 async fn the_question_is_asked_without_tools_and_with_a_cap() {
     let (models, stops) = stops(vec![vec![says(" A title \n")]]);
-    let answer = ask_in_order(&stops, &Resting::default(), &limits(), &request(AuxTask::Title)).await;
+    let answer = ask_in_order(&stops, &Cooldowns::default(), &limits(), &request(AuxTask::Title)).await;
     assert_eq!(answer.unwrap(), "A title");
     let body = &models[0].bodies()[0];
     assert_eq!((body.get("tools"), body["max_tokens"].as_u64()), (None, Some(77)));
@@ -53,7 +53,7 @@ async fn the_question_is_asked_without_tools_and_with_a_cap() {
 async fn a_model_that_may_recover_is_tried_again_and_then_another_one() {
     let fail = || ModelStep::Fail(refused(500));
     let (models, stops) = stops(vec![vec![fail(), fail(), fail(), says("late")], vec![says("yes")]]);
-    let answer = ask_in_order(&stops, &Resting::default(), &limits(), &request(AuxTask::Title)).await;
+    let answer = ask_in_order(&stops, &Cooldowns::default(), &limits(), &request(AuxTask::Title)).await;
     assert_eq!((answer.unwrap().as_str(), models[0].left()), ("yes", 1));
 }
 
@@ -65,7 +65,7 @@ async fn an_answer_says_whose_place_it_takes() {
     ] {
         let (_, stops) = stops(steps);
         let request = request(AuxTask::Compression);
-        let answer = answer_in_order(&stops, &Resting::default(), &limits(), &request).await.unwrap();
+        let answer = answer_in_order(&stops, &Cooldowns::default(), &limits(), &request).await.unwrap();
         let why = answer.instead_of;
         assert_eq!(why.is_some(), want.is_some(), "{why:?}");
         assert!(why.unwrap_or_default().starts_with(want.unwrap_or_default()));
@@ -74,16 +74,16 @@ async fn an_answer_says_whose_place_it_takes() {
 
 #[tokio::test]
 async fn one_without_credit_rests_for_all_jobs() {
-    let resting = Resting::default();
+    let cooldowns = Cooldowns::default();
     let (models, stops) =
         stops(vec![vec![ModelStep::Fail(refused(402)), says("rested")], vec![says("yes"), says("again")]]);
     for want in ["yes", "again"] {
-        let answer = ask_in_order(&stops, &resting, &limits(), &request(AuxTask::Vision)).await;
+        let answer = ask_in_order(&stops, &cooldowns, &limits(), &request(AuxTask::Vision)).await;
         assert_eq!(answer.unwrap(), want);
     }
     assert_eq!(models[0].left(), 1);
-    // When nobody is awake, resting is over.
-    let alone = ask_in_order(&stops[..1], &resting, &limits(), &request(AuxTask::Vision)).await;
+    // When no model is left, the cooldowns are over.
+    let alone = ask_in_order(&stops[..1], &cooldowns, &limits(), &request(AuxTask::Vision)).await;
     assert_eq!(alone.unwrap(), "rested");
 }
 
@@ -96,11 +96,11 @@ async fn the_error_names_the_job_and_who_failed_last() {
     ];
     for (steps, words) in cases {
         let (_, stops) = stops(vec![steps]);
-        let error = ask_in_order(&stops, &Resting::default(), &limits(), &request(AuxTask::Title)).await;
+        let error = ask_in_order(&stops, &Cooldowns::default(), &limits(), &request(AuxTask::Title)).await;
         let error = error.unwrap_err();
         assert!(error.contains(words), "{error}");
     }
-    let nobody = ask_in_order(&[], &Resting::default(), &limits(), &request(AuxTask::Title)).await;
+    let nobody = ask_in_order(&[], &Cooldowns::default(), &limits(), &request(AuxTask::Title)).await;
     assert!(nobody.unwrap_err().contains("hermes model tasks"));
 }
 
@@ -108,7 +108,7 @@ async fn the_error_names_the_job_and_who_failed_last() {
 async fn a_budget_that_is_spent_is_spent_for_every_model() {
     let broke = ModelStep::Fail(Failure::OverBudget { why: "too dear".into() });
     let (models, stops) = stops(vec![vec![broke], vec![says("yes")]]);
-    let answer = ask_in_order(&stops, &Resting::default(), &limits(), &request(AuxTask::Title)).await;
+    let answer = ask_in_order(&stops, &Cooldowns::default(), &limits(), &request(AuxTask::Title)).await;
     assert!(answer.is_err() && models[1].left() == 1);
 }
 
@@ -116,7 +116,7 @@ async fn a_budget_that_is_spent_is_spent_for_every_model() {
 async fn an_answer_that_takes_too_long_is_not_waited_for() {
     let (models, stops) =
         stops(vec![vec![ModelStep::Pend, ModelStep::Pend, ModelStep::Pend], vec![says("yes")]]);
-    let answer = ask_in_order(&stops, &Resting::default(), &limits(), &request(AuxTask::Title)).await;
+    let answer = ask_in_order(&stops, &Cooldowns::default(), &limits(), &request(AuxTask::Title)).await;
     assert_eq!((answer.unwrap().as_str(), models[0].left()), ("yes", 0));
 }
 
@@ -136,7 +136,7 @@ async fn an_answer_that_was_cut_is_asked_for_with_more_room() {
         (Title, vec![cut(""), says("whole")], Some(("whole", false)), vec![77, 308]),
     ] {
         let (models, stops) = stops(vec![steps]);
-        let answer = answer_in_order(&stops, &Resting::default(), &limits(), &request(task)).await.ok();
+        let answer = answer_in_order(&stops, &Cooldowns::default(), &limits(), &request(task)).await.ok();
         let said = answer.as_ref().map(|answer| (answer.text.as_str(), answer.was_cut));
         assert_eq!(said, want, "{task:?}");
         let asked: Vec<_> = models[0].bodies().iter().map(|body| body["max_tokens"].as_u64()).collect();

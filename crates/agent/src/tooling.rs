@@ -85,7 +85,7 @@ impl Batch {
         }
         let unknown = unknown_tools(&prepared, ports);
         let segments = segments(&prepared);
-        // Outside code is asked once the calls are on record, so none is started before.
+        // Hooks are asked once the calls are on record, so none is started before.
         let is_asked = ports.hooks.wants(HookEvent::PreToolCall);
         let first = segments.first().filter(|_| !is_asked).cloned().unwrap_or(0..0);
         let intents: Vec<Intent> = prepared
@@ -321,7 +321,7 @@ fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static st
     let refused = |word| (Verdict::Refuse { text: denied_text(&answer), decision: "denied" }, word);
     match answer {
         Approval::Allowed => (Verdict::Run, "approved"),
-        Approval::Denied | Approval::Nobody => refused("denied"),
+        Approval::Denied | Approval::NoUser => refused("denied"),
         Approval::Stopped => {
             cancel.cancel();
             refused("cancelled")
@@ -334,7 +334,7 @@ fn ending(answer: Approval) -> CallEnding {
     match answer {
         Approval::Allowed => CallEnding::Answered,
         Approval::Denied | Approval::Stopped => CallEnding::NotAllowed,
-        Approval::Nobody => CallEnding::NoApprover,
+        Approval::NoUser => CallEnding::NoApprover,
     }
 }
 

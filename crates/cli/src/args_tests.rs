@@ -192,3 +192,10 @@ fn help_of_subcommands() {
     });
     insta::assert_snapshot!(all);
 }
+
+#[test]
+fn groups_of_the_root_help_fit_80_columns() {
+    let wide: Vec<String> =
+        groups(&Cli::command()).lines().filter(|line| line.len() > 80).map(str::to_owned).collect();
+    assert!(wide.is_empty(), "{wide:?}");
+}

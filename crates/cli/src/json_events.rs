@@ -33,7 +33,7 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
             json!({ "v": VERSION, "type": "clarify_asked", "id": id, "question": question,
                 "choices": choices })
         }
-        // With JSON no approver is present, so there are no such events.
+        // With JSON no approver is present, so these events do not occur.
         TurnEvent::HookAsked { event, command, .. } => {
             json!({ "v": VERSION, "type": "hook_asked", "event": event.as_str(), "command": command })
         }

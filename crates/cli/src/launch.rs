@@ -163,5 +163,5 @@ async fn newest(runtime: &Runtime, common: &Common) -> Result<String, Failure> {
     let latest = runtime.store()?.latest(Some(source)).await.map_err(RuntimeError::from)?;
     latest
         .map(|id| id.to_string())
-        .ok_or_else(|| Failure::usage("there is no session to resume yet; start one with `hermes`"))
+        .ok_or_else(|| Failure::usage("no session to resume yet; start one with `hermes`"))
 }

@@ -93,7 +93,7 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
     let plain = error.render().to_string();
     match (term::escaped(&plain, false), error.use_stderr()) {
         (Cow::Borrowed(_), _) => _ = error.print(),
-        (Cow::Owned(escaped), true) => term::complain(escaped.trim_end()),
+        (Cow::Owned(escaped), true) => term::print_error(escaped.trim_end()),
         (Cow::Owned(escaped), false) => _ = term::print(&escaped),
     }
     match error.use_stderr() {

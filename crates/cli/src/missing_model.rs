@@ -14,13 +14,13 @@ pub(crate) async fn print_next_steps(home: &Home) {
         ),
         None => "No local model server was found (Ollama, LM Studio, llama.cpp, vLLM).".to_owned(),
     };
-    term::complain(&format!("No model is configured yet (settings: {}).", home.config_file().display()));
-    term::complain("  Try it first:       hermes demo");
-    term::complain(
+    term::print_error(&format!("No model is configured yet (settings: {}).", home.config_file().display()));
+    term::print_error("  Try it first:       hermes demo");
+    term::print_error(
         "  With a key:         hermes config set OPENROUTER_API_KEY ...   and   hermes config set model.default NAME",
     );
-    term::complain(
+    term::print_error(
         "  With an address:    hermes config set model.base_url http://HOST:PORT/v1   and   model.default NAME",
     );
-    term::complain(&format!("  {found}"));
+    term::print_error(&format!("  {found}"));
 }

@@ -10,7 +10,7 @@ use hermes_runtime::{
     Endpoint, Observer, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle, TurnReport,
 };
 use hermes_terminal::{Terminal, answer_with, explain, print, show_one_turn, signals, term};
-use hermes_tools::{AskUser, Nobody};
+use hermes_tools::{AskUser, NoUser};
 use std::io::IsTerminal;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let terminal = terminal(runtime, prompt.form)?.map(Arc::new);
     let ask: Arc<dyn AskUser> = match &terminal {
         Some(terminal) => terminal.ask(),
-        None => Arc::new(Nobody),
+        None => Arc::new(NoUser),
     };
     let opened = launch::session(runtime, common, runtime.default_opening(), ask.clone()).await;
     let mut session = match opened {
@@ -38,7 +38,7 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let watch = signals::watch_session(&handle);
     let report = handle.run(submission(&prompt)).await;
     if report.is_err() {
-        // Ends the task that shows events: there is no turn whose end it could wait for.
+        // Ends the task that shows events: without a turn it would wait forever.
         handle.close(Parting::Left).await;
     }
     drop(watch);
@@ -148,14 +148,14 @@ fn conclude(
             }
         }
         ReplyForm::Human => {
-            complain(&report, &seen, &snapshot.provider);
-            term::complain(&format!("\nContinue with:  hermes --resume {}", snapshot.session));
+            print_error(&report, &seen, &snapshot.provider);
+            term::print_error(&format!("\nContinue with:  hermes --resume {}", snapshot.session));
         }
         ReplyForm::Quiet | ReplyForm::Bare => {
             print_answer(&report);
-            complain(&report, &seen, &snapshot.provider);
+            print_error(&report, &seen, &snapshot.provider);
             if form == ReplyForm::Quiet {
-                term::complain(&format!("\nsession_id: {}", snapshot.session));
+                term::print_error(&format!("\nsession_id: {}", snapshot.session));
             }
         }
     }
@@ -189,7 +189,7 @@ pub(crate) fn end_without_turn(common: &Common, about: &About<'_>, failure: Fail
     }
 }
 
-fn complain(report: &TurnReport, seen: &Seen, provider: &str) {
+fn print_error(report: &TurnReport, seen: &Seen, provider: &str) {
     if let Some(error) = &report.error {
         print::notice(&explain(report, error, provider));
     } else if report.interrupted {

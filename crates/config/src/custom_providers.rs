@@ -8,7 +8,7 @@ use super::settings::free_form::{FreeForm, Section};
 use super::value::found;
 use hermes_conversation::Money;
 use hermes_providers::{
-    CustomModel, CustomProvider, ModeName, Patience, Prices, custom_name, find_provider, per_million,
+    CustomModel, CustomProvider, ModeName, Prices, TimeLimits, custom_name, find_provider, per_million,
 };
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -83,7 +83,7 @@ impl NamedProviders {
 impl Layers {
     /// The timeouts of calls of a model in the entry of its provider; built-in providers may have one, too.
     /// Values of the model precede those of the provider.
-    pub(crate) fn patience_with(&self, label: &str, model: &str) -> Result<Patience, Problem> {
+    pub(crate) fn time_limits_with(&self, label: &str, model: &str) -> Result<TimeLimits, Problem> {
         let name = custom_name(label).unwrap_or(label);
         let is_it = |entry: &RawEntry<'_>| match find_provider(&entry.name) {
             Some(provider) => provider.id == name,
@@ -91,13 +91,13 @@ impl Layers {
         };
         let entries = self.raw_entries()?;
         let Some(RawEntry { key, fields, .. }) = entries.iter().find(|entry| is_it(entry)) else {
-            return Ok(Patience::default());
+            return Ok(TimeLimits::default());
         };
-        let of_all = Reader { layers: self, key, fields }.patience("request_timeout_seconds")?;
+        let of_all = Reader { layers: self, key, fields }.time_limits("request_timeout_seconds")?;
         let of_model = fields.get("models").and_then(|models| models.get(model)).and_then(Value::as_object);
         let Some(fields) = of_model else { return Ok(of_all) };
         let key = format!("{key}.models.{model}");
-        Ok(Reader { layers: self, key: &key, fields }.patience("timeout_seconds")?.or(of_all))
+        Ok(Reader { layers: self, key: &key, fields }.time_limits("timeout_seconds")?.or(of_all))
     }
 
     /// Fields of entries that are kept but not used, by their dotted keys.
@@ -223,15 +223,15 @@ impl Reader<'_> {
         }
     }
 
-    fn patience(&self, total: &str) -> Result<Patience, Problem> {
+    fn time_limits(&self, total: &str) -> Result<TimeLimits, Problem> {
         let seconds = |name: &str| self.number(name).map(|count| count.map(Duration::from_secs));
         let stale = seconds("stale_timeout_seconds")?;
-        Ok(Patience {
+        Ok(TimeLimits {
             gap: stale,
             local_gap: stale,
             whole_reply: stale,
             total: seconds(total)?,
-            ..Patience::default()
+            ..TimeLimits::default()
         })
     }
 

@@ -92,7 +92,7 @@ fn an_entry_says_how_long_calls_may_take() {
          custom_providers: [{name: My Box, base_url: 'http://127.0.0.1:9/v1', stale_timeout_seconds: 5}]\n",
     );
     let seconds = |label: &str, model: &str| {
-        let found = config.patience_with(label, model).unwrap();
+        let found = config.time_limits_with(label, model).unwrap();
         (found.gap.map(|gap| gap.as_secs()), found.total.map(|total| total.as_secs()))
     };
     assert_eq!(seconds("openrouter", "m"), (Some(20), Some(60)));

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use hermes_guard::Secrets;
 use hermes_prompt::HintChange;
-use hermes_providers::credentials::{Credentials, Outside};
+use hermes_providers::credentials::{ClockAndRandom, Credentials};
 use hermes_providers::login::LoginOverrides;
-use hermes_providers::{Patience, providers};
+use hermes_providers::{TimeLimits, providers};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -110,7 +110,7 @@ impl Config {
         home: &Home,
         flags: Vec<(String, String)>,
         shell: BTreeMap<String, String>,
-        outside: Outside,
+        outside: ClockAndRandom,
     ) -> Result<Self, ConfigError> {
         let dotenv = EnvFile::load(&home.env_file())?;
         let file = ConfigFile::load(&home.config_file())?;
@@ -124,8 +124,8 @@ impl Config {
 
     /// The timeouts of calls of a model in the entry of its provider; values of the model precede those of the
     /// provider.
-    pub fn patience_with(&self, label: &str, model: &str) -> Result<Patience, ConfigError> {
-        Ok(self.layers.patience_with(label, model)?)
+    pub fn time_limits_with(&self, label: &str, model: &str) -> Result<TimeLimits, ConfigError> {
+        Ok(self.layers.time_limits_with(label, model)?)
     }
 
     /// The login settings of a provider, under its id or an alias.

@@ -7,7 +7,7 @@
 use crate::book::stored_as_json;
 use crate::{WriteApproval, pending};
 use futures::FutureExt;
-use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
+use hermes_agent::auxiliary::{AuxLimits, Cooldowns, ask_in_order};
 use hermes_conversation::{AuxRequest, AuxTask, History, Message, SessionId};
 use hermes_store::memory::{Author, Change, MemoryBook, Op, Target};
 use hermes_wire::Model;
@@ -50,7 +50,7 @@ pub struct Reviewer {
     /// Models in the order in which they are asked.
     pub models: Vec<Arc<dyn Model>>,
     pub limits: AuxLimits,
-    pub cooldowns: Arc<Resting>,
+    pub cooldowns: Arc<Cooldowns>,
 }
 
 impl Review {

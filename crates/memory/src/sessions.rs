@@ -15,7 +15,7 @@ const BUDGET: usize = 2_000;
 /// The number of hits before those of this session are removed.
 const LOOKED_AT: usize = 40;
 
-/// Finds snippets of earlier sessions. Nothing leaves this machine, and there is no model call.
+/// Finds snippets of earlier sessions. Nothing leaves this machine, and no model is called.
 pub struct SessionRecall {
     store: SessionDb,
 }

@@ -7,20 +7,22 @@ use crate::ModelsError;
 use crate::model_choice::{vendor_places, with_lookups};
 use hermes_config::home::Home;
 use hermes_config::{Config, ConfigError, clock};
-use hermes_providers::credentials::{Binding, Credentials, Keys, Outside, Pool, PooledKeys, Seed, Strategy};
+use hermes_providers::credentials::{
+    Binding, ClockAndRandom, Credentials, Keys, Pool, PooledKeys, Seed, Strategy,
+};
 use hermes_providers::login::{
     CopilotTokens, EXCHANGE_URL, LoginRefresh, NoKeys, TokenKeys, VendorTokens, VendorTool,
 };
 use hermes_providers::{
-    Asker, Auth, Endpoint, KeySource, custom_name, find_provider, is_own_address, parse_base_url,
+    Auth, Endpoint, Fetcher, KeySource, custom_name, find_provider, is_own_address, parse_base_url,
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The clock and the random source of this machine.
-pub(crate) fn outside() -> Outside {
-    Outside { now: Arc::new(clock::now), random: Arc::new(rand::random::<f64>) }
+pub(crate) fn outside() -> ClockAndRandom {
+    ClockAndRandom { now: Arc::new(clock::now), random: Arc::new(rand::random::<f64>) }
 }
 
 /// Reads the settings and credentials of a home.
@@ -70,12 +72,12 @@ pub fn credential_warnings(config: &Config) -> Vec<String> {
 pub(crate) fn keys_of(
     config: &Config,
     endpoint: &Endpoint,
-    asker: &Asker,
+    fetcher: &Fetcher,
 ) -> Result<Option<Arc<dyn Keys>>, ModelsError> {
     if let (Some(provider), Some(token)) = (find_provider(endpoint.provider), &endpoint.key)
         && provider.auth == Auth::TokenExchange
     {
-        return Ok(Some(exchanged(config, endpoint, token, asker)?));
+        return Ok(Some(exchanged(config, endpoint, token, fetcher)?));
     }
     if let KeySource::VendorFile { .. } = endpoint.key_source
         && let Some(tool) = VendorTool::of_provider(endpoint.provider)
@@ -83,7 +85,7 @@ pub(crate) fn keys_of(
         let tokens = VendorTokens::new(tool, vendor_places(config));
         return Ok(Some(Arc::new(TokenKeys::new(Arc::new(tokens)))));
     }
-    pool_of(config, endpoint, asker)
+    pool_of(config, endpoint, fetcher)
 }
 
 /// Short-lived tokens, obtained with the configured one.
@@ -91,11 +93,11 @@ fn exchanged(
     config: &Config,
     endpoint: &Endpoint,
     token: &SecretString,
-    asker: &Asker,
+    fetcher: &Fetcher,
 ) -> Result<Arc<dyn Keys>, ModelsError> {
     let own = config.login_overrides(endpoint.provider)?.exchange_url;
     let exchange = parse_base_url(own.as_deref().unwrap_or(EXCHANGE_URL))?;
-    Ok(match CopilotTokens::new(asker.clone(), exchange, token.clone(), &endpoint.base_url) {
+    Ok(match CopilotTokens::new(fetcher.clone(), exchange, token.clone(), &endpoint.base_url) {
         Ok(tokens) => Arc::new(TokenKeys::new(Arc::new(tokens))),
         Err(failure) => Arc::new(NoKeys(failure)),
     })
@@ -105,7 +107,7 @@ fn exchanged(
 fn pool_of(
     config: &Config,
     endpoint: &Endpoint,
-    asker: &Asker,
+    fetcher: &Fetcher,
 ) -> Result<Option<Arc<dyn Keys>>, ModelsError> {
     let credentials = &config.layers().credentials;
     let label = endpoint.label();
@@ -130,7 +132,7 @@ fn pool_of(
         return Ok(None);
     }
     let own = config.login_overrides(&binding.provider)?;
-    let refresh = LoginRefresh::new(&binding.provider, &own, asker.clone());
+    let refresh = LoginRefresh::new(&binding.provider, &own, fetcher.clone());
     Ok(Some(Arc::new(PooledKeys::new(credentials.clone(), binding, Arc::new(refresh)))))
 }
 
@@ -195,7 +197,7 @@ mod tests {
             let found = endpoint(&config).unwrap();
             let got = (
                 found.key_source.to_string(),
-                keys_of(&config, &found, &Asker::default()).unwrap().is_some(),
+                keys_of(&config, &found, &Fetcher::default()).unwrap().is_some(),
             );
             assert_eq!(got, (source.to_owned(), pooled), "{text}");
         }

@@ -3,7 +3,7 @@
 use crate::ModelsError;
 use crate::model_choice::with_lookups;
 use hermes_config::{Config, FallbackEntry};
-use hermes_providers::{Endpoint, GivenKey, ResolveError, SaidBy, Wanted, resolve_with};
+use hermes_providers::{Endpoint, GivenKey, ResolveError, SettingSources, Wanted, resolve_with};
 
 /// The fallback models in order, and a warning for each entry that cannot be used.
 #[derive(Default)]
@@ -60,7 +60,7 @@ fn wanted(entry: &FallbackEntry, common: &Wanted) -> Wanted {
         model: Some(entry.model.clone()),
         base_url: entry.base_url.clone(),
         given,
-        said_by: SaidBy { provider: Some(by()), model: Some(by()), base_url: Some(by()) },
+        sources: SettingSources { provider: Some(by()), model: Some(by()), base_url: Some(by()) },
         ..common.clone()
     }
 }

@@ -9,8 +9,9 @@ use hermes_config::{Config, Key, Setting, Source};
 use hermes_conversation::Money;
 use hermes_providers::login::{VendorPlaces, VendorState, VendorTool, read_vendor_file};
 use hermes_providers::{
-    Asker, Endpoint, HttpClients, HttpSettings, Lookups, Patience, Place, Prefixes, Prices, SaidBy, Wanted,
-    custom_provider, find_provider, is_loopback, locate, per_token, resolve_with, split_provider,
+    Endpoint, Fetcher, HttpClients, HttpSettings, Lookups, Place, Prefixes, Prices, SettingSources,
+    TimeLimits, Wanted, custom_provider, find_provider, is_loopback, locate, per_token, resolve_with,
+    split_provider,
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;
@@ -62,15 +63,15 @@ pub fn vendor_places(config: &Config) -> VendorPlaces {
 }
 
 /// Returns a client for questions to endpoints. It connects on demand.
-pub fn asker(config: &Config, limit: Duration) -> Result<Asker, ModelsError> {
-    Ok(Asker { clients: http_clients(config)?, secrets: config.secrets(), limit })
+pub fn fetcher(config: &Config, limit: Duration) -> Result<Fetcher, ModelsError> {
+    Ok(Fetcher { clients: http_clients(config)?, secrets: config.secrets(), limit })
 }
 
 pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
     Ok(HttpClients::new(HttpSettings {
         proxy: config.settings.network.proxy.get()?.as_deref().map(str::to_owned),
         no_proxy: config.settings.network.no_proxy.get()?.as_deref().map(str::to_owned),
-        patience: patience(config)?,
+        time_limits: time_limits(config)?,
         public_only: false,
     }))
 }
@@ -84,7 +85,7 @@ pub(crate) fn endpoint_of(config: &Config, provider: &str, model: &str) -> Resul
         context_length: wanted.context_length.filter(|_| is_written),
         ollama_num_ctx: wanted.ollama_num_ctx.filter(|_| is_written),
         prices: wanted.prices.filter(|_| is_written),
-        said_by: SaidBy::default(),
+        sources: SettingSources::default(),
         ..wanted
     };
     Ok(with_lookups(config, |lookups| resolve_with(&wanted, lookups))?)
@@ -123,7 +124,7 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
         let is_alone = own.base_url.get()?.as_deref().is_none_or(str::is_empty);
         let is_written = own.default.source() != Source::Flag;
         let keeps = keeps_address(config, &provider)? || (is_alone && is_written);
-        let by = said_by(config, &own.default)?;
+        let by = sources(config, &own.default)?;
         let wanted = read(config, Some(provider), by, keeps)?;
         return Ok(Wanted { model: Some(model), ..wanted });
     }
@@ -131,15 +132,15 @@ fn wanted(config: &Config) -> Result<Wanted, ModelsError> {
         // An address and a key in config.yaml belong to the provider beside them, not to one from a flag.
         Source::Flag => {
             let wanted = wanted_from(config, name)?;
-            let said_by = SaidBy { provider: Some("--provider".to_owned()), ..wanted.said_by };
-            Ok(Wanted { said_by, ..wanted })
+            let sources = SettingSources { provider: Some("--provider".to_owned()), ..wanted.sources };
+            Ok(Wanted { sources, ..wanted })
         }
-        _ => read(config, Some(name.to_string()), said_by(config, &own.provider)?, true),
+        _ => read(config, Some(name.to_string()), sources(config, &own.provider)?, true),
     }
 }
 
 /// The source of a setting, for messages; `None` for a default.
-fn said_by<T>(config: &Config, setting: &Setting<T>) -> Result<Option<String>, ModelsError> {
+fn sources<T>(config: &Config, setting: &Setting<T>) -> Result<Option<String>, ModelsError> {
     setting.get()?;
     Ok(match setting.source() {
         Source::Default => None,
@@ -184,10 +185,10 @@ fn read(
         router: config.router_settings()?,
         custom: named.entries,
         disabled: named.disabled,
-        said_by: SaidBy {
+        sources: SettingSources {
             provider: said,
-            model: said_by(config, &model.default)?,
-            base_url: said_by(config, &model.base_url)?,
+            model: sources(config, &model.default)?,
+            base_url: sources(config, &model.base_url)?,
         },
     })
 }
@@ -231,12 +232,12 @@ fn keeps_address(config: &Config, name: &str) -> Result<bool, ModelsError> {
     })
 }
 
-fn patience(config: &Config) -> Result<Patience, ModelsError> {
+fn time_limits(config: &Config) -> Result<TimeLimits, ModelsError> {
     let agent = &config.settings.agent;
     let seconds = |setting: &Setting<Option<u64>>| -> Result<Option<Duration>, ModelsError> {
         Ok(setting.value()?.map(Duration::from_secs))
     };
-    Ok(Patience {
+    Ok(TimeLimits {
         first_byte: seconds(&agent.first_byte_timeout)?,
         gap: seconds(&agent.stream_stale_timeout)?,
         local_gap: seconds(&agent.local_stream_stale_timeout)?,

@@ -5,7 +5,7 @@ use hermes_config::clock::now;
 use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, fence_key, write_atomically};
 use hermes_guard::{seal, unseal};
 use hermes_providers::{
-    Asker, Basis, Endpoint, EndpointFacts, Fact, FactSource, ListedModel, ModelFacts, Prices, ProbedServer,
+    Basis, Endpoint, EndpointFacts, Fact, FactSource, Fetcher, ListedModel, ModelFacts, Prices, ProbedServer,
     Stated, StoredModels, facts, list_models, models_file,
 };
 use std::path::PathBuf;
@@ -60,8 +60,8 @@ pub fn keep(home: &Home, origin: &str, models: &[ListedModel]) {
 }
 
 /// Fetches the facts from the endpoint and stores them.
-pub async fn ask(home: &Home, endpoint: &Endpoint, asker: &Asker) -> ModelFacts {
-    let Ok(models) = list_models(&endpoint.place(), asker).await else {
+pub async fn ask(home: &Home, endpoint: &Endpoint, fetcher: &Fetcher) -> ModelFacts {
+    let Ok(models) = list_models(&endpoint.place(), fetcher).await else {
         return known(home, endpoint);
     };
     keep(home, &endpoint.origin(), &models);

@@ -1,6 +1,6 @@
 //! `/model NAME [--provider PROVIDER] [--force]`: changes the model of an open session, also to another provider.
 
-use crate::model_choice::{asker, endpoint_of};
+use crate::model_choice::{endpoint_of, fetcher};
 use crate::{ModelsError, UnlistedModel};
 use hermes_config::Config;
 use hermes_config::distance;
@@ -51,7 +51,7 @@ impl ModelSwitch {
         let endpoint = target(config, current, self)?;
         let listed = match self.force {
             true => None,
-            false => list_models(&endpoint.place(), &asker(config, LISTING)?).await.ok(),
+            false => list_models(&endpoint.place(), &fetcher(config, LISTING)?).await.ok(),
         };
         match listed.filter(|models| !models.is_empty()) {
             Some(models) => {

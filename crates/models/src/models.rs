@@ -3,17 +3,17 @@
 use crate::auxiliary::Auxiliary;
 use crate::credentials::{credential_warnings, keys_of};
 use crate::fallback::{Fallbacks, fallbacks};
-use crate::model_choice::asker;
+use crate::model_choice::fetcher;
 use crate::{ModelsError, model_facts};
 use hermes_agent::FallbackRoute;
-use hermes_agent::auxiliary::Resting;
+use hermes_agent::auxiliary::Cooldowns;
 use hermes_config::Config;
 use hermes_config::home::Home;
 use hermes_config::settings::{self, TextToolCalls};
 use hermes_conversation::{AuxTask, BoxFuture};
 use hermes_guard::Secrets;
 use hermes_providers::{
-    Asker, Endpoint, FactSource, HttpClients, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff,
+    Endpoint, FactSource, Fetcher, HttpClients, HttpModel, Metered, ModelFacts, SharedLimit, Tap, Tariff,
     Thinking, lm_studio_efforts, unsent_extras,
 };
 use hermes_wire::{CacheTtl, Effort, Meter, Model, ModelRoute, SingleModel};
@@ -35,7 +35,7 @@ pub struct Models<'a> {
     /// Counts every call, and refuses those over the budget.
     pub meter: &'a Arc<dyn Meter>,
     /// The cooldowns of models for auxiliary tasks.
-    pub cooldowns: &'a Arc<Resting>,
+    pub cooldowns: &'a Arc<Cooldowns>,
 }
 
 impl<'a> Models<'a> {
@@ -64,8 +64,8 @@ impl<'a> Models<'a> {
         if !own.advertises_efforts() {
             return Ok(None);
         }
-        let asker = asker(self.config, ASKING_EFFORTS)?;
-        let efforts = lm_studio_efforts(&own.base_url, &own.model, own.key.as_ref(), &asker).await;
+        let fetcher = fetcher(self.config, ASKING_EFFORTS)?;
+        let efforts = lm_studio_efforts(&own.base_url, &own.model, own.key.as_ref(), &fetcher).await;
         Ok((efforts != own.efforts).then(|| own.with_efforts(efforts)))
     }
 
@@ -115,16 +115,16 @@ impl<'a> Models<'a> {
             .with_thinking(thinking)
             .with_window(facts.window.value)
             .with_text_tool_calls(self.takes_text_tool_calls(endpoint)?)
-            .with_patience(self.config.patience_with(&endpoint.label(), &endpoint.model)?)
+            .with_patience(self.config.time_limits_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl)
             .with_shared_limit(SharedLimit::of(self.home.path(), endpoint.provider))
             .with_tap(tap);
-        let asker = Asker {
+        let fetcher = Fetcher {
             clients: self.clients.clone(),
             secrets: Secrets::clone(self.secrets),
             limit: ASKING_PRICES,
         };
-        let model = match keys_of(self.config, endpoint, &asker)? {
+        let model = match keys_of(self.config, endpoint, &fetcher)? {
             Some(keys) => model.with_keys(keys),
             None => model,
         };
@@ -134,9 +134,9 @@ impl<'a> Models<'a> {
         let known = if is_stale { Tariff::Unknown } else { tariff(facts, endpoint.provider, ttl) };
         let (home, asked) = (self.home.clone(), endpoint.clone());
         let ask = move || -> BoxFuture<'static, Tariff> {
-            let (home, asked, asker) = (home.clone(), asked.clone(), asker.clone());
+            let (home, asked, fetcher) = (home.clone(), asked.clone(), fetcher.clone());
             Box::pin(
-                async move { tariff(&model_facts::ask(&home, &asked, &asker).await, asked.provider, ttl) },
+                async move { tariff(&model_facts::ask(&home, &asked, &fetcher).await, asked.provider, ttl) },
             )
         };
         let metered = Metered::new(Arc::new(model), self.meter.clone(), known, facts.longest_reply());

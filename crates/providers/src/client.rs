@@ -5,7 +5,7 @@
 //! from the environment.
 
 use crate::public_address::PublicResolver;
-use crate::{Deadlines, Patience, TlsOptions};
+use crate::{Deadlines, TimeLimits, TlsOptions};
 use hermes_wire::Failure;
 use reqwest::{Certificate, Client, Proxy, redirect};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ pub struct HttpSettings {
     pub proxy: Option<String>,
     /// Hosts that are reached directly, separated by commas; loopback always is.
     pub no_proxy: Option<String>,
-    pub patience: Patience,
+    pub time_limits: TimeLimits,
     /// Connect to public addresses only. A proxy resolves names itself.
     pub public_only: bool,
 }
@@ -57,8 +57,8 @@ impl HttpClients {
     }
 
     /// Returns the time limits of the settings.
-    pub fn patience(&self) -> Patience {
-        self.settings.patience
+    pub fn time_limits(&self) -> TimeLimits {
+        self.settings.time_limits
     }
 
     /// Returns the client for an address.

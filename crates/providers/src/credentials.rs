@@ -35,4 +35,4 @@ pub use lease::{Lease, Leases};
 pub use pool::{Pool, Seed};
 pub use pooled_keys::{Binding, PooledKeys};
 pub use refresh::{NoRefresh, Refresh, RefreshError, Refreshed};
-pub use store::{Credentials, Outside};
+pub use store::{ClockAndRandom, Credentials};

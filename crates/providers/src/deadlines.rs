@@ -16,7 +16,7 @@ pub struct Deadlines {
 
 /// The limits of the settings. Others follow from the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Patience {
+pub struct TimeLimits {
     pub first_byte: Option<Duration>,
     pub gap: Option<Duration>,
     /// Instead of `gap`, for a server on this machine.
@@ -26,7 +26,7 @@ pub struct Patience {
     pub total: Option<Duration>,
 }
 
-impl Patience {
+impl TimeLimits {
     /// Returns these limits, completed by `others`.
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -76,7 +76,7 @@ fn by_size(seconds: BySize, tokens: u64) -> u64 {
 
 impl Deadlines {
     /// Returns the limits of a call.
-    pub fn of(call: &CallSize<'_>, wanted: &Patience) -> Self {
+    pub fn of(call: &CallSize<'_>, wanted: &TimeLimits) -> Self {
         let thinking = silent_thinking(call.model).unwrap_or(0);
         let total = wanted.total.unwrap_or(seconds(if call.answers_slowly { SLOW_TOTAL } else { TOTAL }));
         let usual = |table| seconds(by_size(table, call.tokens).max(thinking));
@@ -114,7 +114,7 @@ impl Default for Deadlines {
     fn default() -> Self {
         let call =
             CallSize { tokens: 0, is_streamed: true, is_local: false, answers_slowly: false, model: "" };
-        Self::of(&call, &Patience::default())
+        Self::of(&call, &TimeLimits::default())
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         CallSize { tokens: 1_000, is_streamed: true, is_local: false, answers_slowly: false, model: "m" };
 
     /// First byte, gap and total in seconds.
-    fn limits(call: CallSize<'_>, wanted: Patience) -> (u64, u64, u64) {
+    fn limits(call: CallSize<'_>, wanted: TimeLimits) -> (u64, u64, u64) {
         let Deadlines { first_byte, gap, total, .. } = Deadlines::of(&call, &wanted);
         (first_byte.as_secs(), gap.as_secs(), total.as_secs())
     }
@@ -149,23 +149,23 @@ mod tests {
             (CallSize { answers_slowly: true, tokens: 20_000, ..PLAIN }, (600, 60, 1_500)),
             (CallSize { answers_slowly: true, tokens: huge, ..PLAIN }, (1_200, 180, 1_500)),
         ] {
-            assert_eq!(limits(call, Patience::default()), want, "{call:?}");
+            assert_eq!(limits(call, TimeLimits::default()), want, "{call:?}");
         }
     }
 
     #[test]
     fn settings_override_the_limits() {
         let wish = |count| Some(seconds(count));
-        let set = Patience { gap: wish(7), ..Patience::default() };
+        let set = TimeLimits { gap: wish(7), ..TimeLimits::default() };
         assert_eq!(limits(CallSize { model: "o3", tokens: 200_000, ..PLAIN }, set), (7, 7, 1_800));
         assert_eq!(limits(CallSize { is_local: true, ..PLAIN }, set), (7, 7, 1_800));
-        let near = Patience { local_gap: wish(50), ..set };
+        let near = TimeLimits { local_gap: wish(50), ..set };
         assert_eq!(limits(CallSize { is_local: true, ..PLAIN }, near), (50, 50, 1_800));
         assert_eq!(limits(PLAIN, near), (7, 7, 1_800));
-        let all = Patience { first_byte: wish(3), whole_reply: wish(4), total: wish(5), ..set };
+        let all = TimeLimits { first_byte: wish(3), whole_reply: wish(4), total: wish(5), ..set };
         assert_eq!(limits(PLAIN, all), (3, 7, 5));
         assert_eq!(limits(CallSize { is_streamed: false, ..PLAIN }, all), (4, 7, 5));
-        let one = Patience { total: wish(9), ..Patience::default() };
-        assert_eq!(one.or(all), Patience { total: wish(9), ..all });
+        let one = TimeLimits { total: wish(9), ..TimeLimits::default() };
+        assert_eq!(one.or(all), TimeLimits { total: wish(9), ..all });
     }
 }

@@ -1,6 +1,6 @@
 //! Downloads from an address of the user: limited in size and time, with checked redirects.
 
-use crate::Asker;
+use crate::Fetcher;
 use crate::address::origin;
 use crate::public_address::{Reach, private_literal};
 use hermes_wire::Failure;
@@ -11,11 +11,11 @@ const MOST_REDIRECTS: usize = 5;
 
 /// Downloads a file. No credential is sent. An https address never redirects to plain http, which is used for this
 /// machine only. Addresses are checked on connecting.
-pub async fn download(asker: &Asker, url: Url, most: usize, reach: Reach) -> Result<Vec<u8>, Failure> {
+pub async fn download(fetcher: &Fetcher, url: Url, most: usize, reach: Reach) -> Result<Vec<u8>, Failure> {
     let mut url = url;
     let clients = match reach {
-        Reach::Public => asker.clients.public_only(),
-        Reach::Private => asker.clients.clone(),
+        Reach::Public => fetcher.clients.public_only(),
+        Reach::Private => fetcher.clients.clone(),
     };
     for _ in 0..=MOST_REDIRECTS {
         if url.scheme() != "https" && !crate::is_loopback(&url) {
@@ -25,7 +25,7 @@ pub async fn download(asker: &Asker, url: Url, most: usize, reach: Reach) -> Res
             return Err(refused(&url, why));
         }
         let request = clients.of(&url)?.get(url.clone());
-        let answer = asker.any_answer(request, origin(&url), most).await?;
+        let answer = fetcher.any_answer(request, origin(&url), most).await?;
         if answer.status.is_success() {
             return Ok(answer.bytes);
         }

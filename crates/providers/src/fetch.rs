@@ -18,7 +18,7 @@ const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
 /// Makes requests for lists and checks; model calls go through `HttpModel`.
 #[derive(Clone)]
-pub struct Asker {
+pub struct Fetcher {
     pub clients: HttpClients,
     /// Removed from the texts of an endpoint.
     pub secrets: Secrets,
@@ -38,7 +38,7 @@ pub(crate) fn bearer(key: Option<&SecretString>) -> HeaderMap {
     headers
 }
 
-impl Asker {
+impl Fetcher {
     /// The key must belong to the origin of `url`; redirects are not followed.
     pub(crate) async fn get(&self, url: Url, key: Option<&SecretString>) -> Result<Value, Failure> {
         self.ask(url, bearer(key), key, None).await
@@ -101,7 +101,7 @@ impl Asker {
         Ok(answer)
     }
 
-    /// As [`Asker::whole_answer`], including redirects, which are not followed.
+    /// As [`Fetcher::whole_answer`], including redirects, which are not followed.
     pub(crate) async fn any_answer(
         &self,
         request: RequestBuilder,
@@ -139,7 +139,7 @@ pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Default for Asker {
+impl Default for Fetcher {
     fn default() -> Self {
         Self {
             clients: HttpClients::default(),

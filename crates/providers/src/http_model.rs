@@ -8,7 +8,7 @@ use crate::receive::{self, ReplyBody};
 use crate::request_extras::{self, Thinking};
 use crate::shared_limit::SharedLimit;
 use crate::tap::{self, Tap};
-use crate::{CallSize, Deadlines, Endpoint, HttpClients, Patience, transport};
+use crate::{CallSize, Deadlines, Endpoint, HttpClients, TimeLimits, transport};
 use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Issuer};
 use hermes_guard::{Secrets, redact};
@@ -38,7 +38,7 @@ pub struct HttpModel {
     endpoint: Endpoint,
     keys: Arc<dyn Keys>,
     clients: HttpClients,
-    patience: Patience,
+    time_limits: TimeLimits,
     /// Overrides the limits that follow from a call.
     deadlines: Option<Deadlines>,
     is_local: bool,
@@ -76,7 +76,7 @@ impl HttpModel {
             url: transport::url(endpoint),
             endpoint: bare,
             keys: Arc::new(FixedKey(key)),
-            patience: clients.patience(),
+            time_limits: clients.time_limits(),
             clients,
             deadlines: None,
             is_local: endpoint.is_loopback(),
@@ -96,8 +96,8 @@ impl HttpModel {
     }
 
     /// Returns the same model with the limits of its endpoint, which override the general ones.
-    pub fn with_patience(mut self, wanted: Patience) -> Self {
-        self.patience = wanted.or(self.patience);
+    pub fn with_patience(mut self, wanted: TimeLimits) -> Self {
+        self.time_limits = wanted.or(self.time_limits);
         self
     }
 
@@ -112,7 +112,7 @@ impl HttpModel {
             answers_slowly: self.answers_slowly,
             model: &self.profile.model,
         };
-        self.deadlines.unwrap_or_else(|| Deadlines::of(&call, &self.patience))
+        self.deadlines.unwrap_or_else(|| Deadlines::of(&call, &self.time_limits))
     }
 
     /// Returns the same model with keys that may change. They are bound to its origin.

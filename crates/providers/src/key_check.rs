@@ -2,7 +2,7 @@
 
 use crate::address::below;
 use crate::catalogue::KeyProof;
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use crate::{Place, list_models};
 use hermes_wire::Failure;
 
@@ -13,21 +13,21 @@ pub enum KeyCheck {
     Refused {
         status: u16,
     },
-    /// There is no such request, or it was not answered.
+    /// The request does not exist, or was not answered.
     Unknown {
         why: String,
     },
 }
 
 /// Sends one request with the key of a place.
-pub async fn check_key(place: &Place, asker: &Asker) -> KeyCheck {
+pub async fn check_key(place: &Place, fetcher: &Fetcher) -> KeyCheck {
     let answer = match place.provider.key_proof {
         KeyProof::None => {
             let why = format!("{} has no request that checks a key", place.label());
             return KeyCheck::Unknown { why };
         }
-        KeyProof::Path(path) => asker.get(below(&place.base_url, path), place.key.as_ref()).await.map(drop),
-        KeyProof::Models => list_models(place, asker).await.map(drop),
+        KeyProof::Path(path) => fetcher.get(below(&place.base_url, path), place.key.as_ref()).await.map(drop),
+        KeyProof::Models => list_models(place, fetcher).await.map(drop),
     };
     verdict(answer)
 }

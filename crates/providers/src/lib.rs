@@ -39,13 +39,13 @@ pub use catalogue::{
 };
 pub use client::{HttpClients, HttpSettings, install_tls};
 pub use custom::{CustomModel, CustomProvider};
-pub use deadlines::{CallSize, Deadlines, Patience};
+pub use deadlines::{CallSize, Deadlines, TimeLimits};
 pub use download::download;
 pub use facts::{
     EndpointFacts, Fact, FactSource, ModelFacts, Prices, Stated, StoredModels, Tariff, facts, models_file,
     per_million, per_token,
 };
-pub use fetch::Asker;
+pub use fetch::Fetcher;
 pub use http_model::HttpModel;
 pub use key_check::{KeyCheck, check_key};
 pub use lm_studio::lm_studio_efforts;
@@ -58,8 +58,8 @@ pub use probe::{Basis, ProbedServer, ServedWindow, ServerKind, Window, probe, se
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
 pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions, unsent_extras};
 pub use resolve::{
-    Endpoint, GivenKey, KeySource, Lookups, Place, PooledKey, Prefixes, Reason, ResolveError, SaidBy, Wanted,
-    is_own_address, locate, own_address, resolve, resolve_with, split_provider,
+    Endpoint, GivenKey, KeySource, Lookups, Place, PooledKey, Prefixes, Reason, ResolveError, SettingSources,
+    Wanted, is_own_address, locate, own_address, resolve, resolve_with, split_provider,
 };
 pub use shared_limit::SharedLimit;
 pub use tap::{CallTap, Tap, read_stream, read_whole};

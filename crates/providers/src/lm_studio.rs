@@ -3,7 +3,7 @@
 //! It refuses a level that the model does not advertise, so the server is asked first.
 
 use crate::address::below;
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use hermes_wire::Effort;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -14,12 +14,12 @@ pub async fn lm_studio_efforts(
     base_url: &Url,
     model: &str,
     key: Option<&SecretString>,
-    asker: &Asker,
+    fetcher: &Fetcher,
 ) -> Vec<String> {
     let mut root = base_url.clone();
     let path = base_url.path().trim_end_matches('/').trim_end_matches("/v1").to_owned();
     root.set_path(&path);
-    match asker.get(below(&root, "api/v1/models"), key).await {
+    match fetcher.get(below(&root, "api/v1/models"), key).await {
         Ok(answer) => options(&answer, model),
         Err(_) => Vec::new(),
     }

@@ -26,7 +26,7 @@ mod vendor_files;
 mod vendor_source;
 
 pub use attempt::{Attempt, LoginScreen, Wait, wait_for_real};
-pub use browser::{Ways, browser_login};
+pub use browser::{LoginChannels, browser_login};
 pub use copilot::{CopilotTokens, EXCHANGE_URL, ShortLived, exchange as exchange_for_copilot};
 pub use device::device_login;
 pub use error::{LoginError, RefreshError};

@@ -4,7 +4,7 @@ use crate::Place;
 use crate::address::below;
 use crate::catalogue::{Auth, Models};
 use crate::facts::Stated;
-use crate::fetch::{Asker, bearer};
+use crate::fetch::{Fetcher, bearer};
 use crate::login::{CopilotTokens, EXCHANGE_URL, TokenSource};
 use crate::transport;
 use hermes_wire::Failure;
@@ -22,17 +22,17 @@ pub struct ListedModel {
 }
 
 /// Requests `/models` of a place, with the key that belongs to it.
-pub async fn list_models(place: &Place, asker: &Asker) -> Result<Vec<ListedModel>, Failure> {
+pub async fn list_models(place: &Place, fetcher: &Fetcher) -> Result<Vec<ListedModel>, Failure> {
     let key = match (place.provider.auth, &place.key) {
-        (Auth::TokenExchange, Some(token)) => Some(exchanged(place, token, asker).await?),
+        (Auth::TokenExchange, Some(token)) => Some(exchanged(place, token, fetcher).await?),
         (_, key) => key.clone(),
     };
     let (url, headers) = question(place, key.as_ref());
-    let asker = match &place.entry {
-        Some(entry) => Asker { clients: asker.clients.with_tls(&entry.extras.tls), ..asker.clone() },
-        None => asker.clone(),
+    let fetcher = match &place.entry {
+        Some(entry) => Fetcher { clients: fetcher.clients.with_tls(&entry.extras.tls), ..fetcher.clone() },
+        None => fetcher.clone(),
     };
-    let answer = asker.get_with(url, headers, key.as_ref()).await?;
+    let answer = fetcher.get_with(url, headers, key.as_ref()).await?;
     read(&answer, place.provider.models)
         .ok_or_else(|| Failure::Garbled { cause: "the answer is not a list of models".to_owned() })
 }
@@ -52,9 +52,9 @@ fn question(place: &Place, key: Option<&SecretString>) -> (Url, HeaderMap) {
 }
 
 /// The exchanged token; the original one is not for this place.
-async fn exchanged(place: &Place, token: &SecretString, asker: &Asker) -> Result<SecretString, Failure> {
+async fn exchanged(place: &Place, token: &SecretString, fetcher: &Fetcher) -> Result<SecretString, Failure> {
     let exchange = Url::parse(EXCHANGE_URL).map_err(|error| Failure::Garbled { cause: error.to_string() })?;
-    CopilotTokens::new(asker.clone(), exchange, token.clone(), &place.base_url)?.token().await
+    CopilotTokens::new(fetcher.clone(), exchange, token.clone(), &place.base_url)?.token().await
 }
 
 /// Parses `{"data": [{"id": …}]}`, `{"models": […]}` or a bare list; sorted, each name once.

@@ -1,7 +1,7 @@
 //! Posts JSON to a server that is not a model: one address, and headers for it only.
 
 use crate::address::{below, origin, parse_base_url};
-use crate::{Asker, ResolveError};
+use crate::{Fetcher, ResolveError};
 use hermes_guard::redact;
 use hermes_wire::Failure;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -14,7 +14,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// Posts JSON to one address. Redirects are not followed, so its headers are sent nowhere else.
 #[derive(Clone)]
 pub struct Outbox {
-    asker: Asker,
+    fetcher: Fetcher,
     url: Url,
     headers: HeaderMap,
 }
@@ -35,7 +35,7 @@ pub enum OutboxError {
 impl Outbox {
     /// Posts go to `path` below `base`; a base that already ends with it is used as it is.
     pub fn new(
-        asker: Asker,
+        fetcher: Fetcher,
         base: &str,
         path: &str,
         headers: &[(String, SecretString)],
@@ -50,7 +50,7 @@ impl Outbox {
         };
         let mut headers = header_map(headers)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Ok(Self { asker, url, headers })
+        Ok(Self { fetcher, url, headers })
     }
 
     /// Scheme, host and port, for messages.
@@ -60,12 +60,12 @@ impl Outbox {
 
     /// Sends a body and returns the answer. Every status but 2xx is a failure.
     pub async fn post(&self, body: Vec<u8>) -> Result<Vec<u8>, Failure> {
-        let client = self.asker.clients.of(&self.url)?;
+        let client = self.fetcher.clients.of(&self.url)?;
         let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body);
-        let answer = self.asker.whole_answer(request, self.origin(), MAX_ANSWER).await?;
+        let answer = self.fetcher.whole_answer(request, self.origin(), MAX_ANSWER).await?;
         if !answer.status.is_success() {
             let said = String::from_utf8_lossy(&answer.bytes);
-            let body = redact(&self.asker.secrets, &said).into_owned();
+            let body = redact(&self.fetcher.secrets, &said).into_owned();
             return Err(Failure::Http { status: answer.status.as_u16(), retry_after: None, body });
         }
         Ok(answer.bytes)
@@ -98,7 +98,7 @@ mod tests {
     fn outbox(base: &str, headers: &[(&str, &str)]) -> Result<Outbox, String> {
         let headers: Vec<_> =
             headers.iter().map(|(name, value)| (name.to_string(), SecretString::from(*value))).collect();
-        Outbox::new(Asker::default(), base, "v1/traces", &headers).map_err(|error| error.to_string())
+        Outbox::new(Fetcher::default(), base, "v1/traces", &headers).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub use served::{ServedWindow, served_window};
 
 use crate::address::{below, is_loopback};
 use crate::facts::Stated;
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
@@ -77,22 +77,22 @@ pub async fn probe(
     base_url: &Url,
     model: &str,
     key: Option<&SecretString>,
-    asker: &Asker,
+    fetcher: &Fetcher,
 ) -> Option<ProbedServer> {
     if !is_loopback(base_url) {
         return None;
     }
     let root = root(base_url);
-    let found = async |path: &str| asker.get(below(&root, path), key).await.ok();
+    let found = async |path: &str| fetcher.get(below(&root, path), key).await.ok();
     let (lm_studio, ollama, llama_cpp, vllm) =
         tokio::join!(found("api/v0/models"), found("api/version"), found("props"), async {
-            asker.get(below(base_url, "models"), key).await.ok()
+            fetcher.get(below(base_url, "models"), key).await.ok()
         },);
     if let Some(window) = lm_studio.as_ref().and_then(|answer| read_lm_studio(answer, model)) {
         return Some(ProbedServer { kind: ServerKind::LmStudio, window });
     }
     if ollama.is_some_and(|answer| answer.get("version").is_some_and(Value::is_string)) {
-        let window = ollama_window(&root, model, key, asker).await;
+        let window = ollama_window(&root, model, key, fetcher).await;
         return Some(ProbedServer { kind: ServerKind::Ollama, window });
     }
     if let Some(window) = llama_cpp.as_ref().and_then(read_llama_cpp) {
@@ -102,10 +102,15 @@ pub async fn probe(
     Some(ProbedServer { kind: ServerKind::Vllm, window })
 }
 
-async fn ollama_window(root: &Url, model: &str, key: Option<&SecretString>, asker: &Asker) -> Option<Window> {
+async fn ollama_window(
+    root: &Url,
+    model: &str,
+    key: Option<&SecretString>,
+    fetcher: &Fetcher,
+) -> Option<Window> {
     let asked = json!({ "model": model });
-    let (running, shown) = tokio::join!(asker.get(below(root, "api/ps"), key), async {
-        asker.post(below(root, "api/show"), key, &asked).await
+    let (running, shown) = tokio::join!(fetcher.get(below(root, "api/ps"), key), async {
+        fetcher.post(below(root, "api/show"), key, &asked).await
     });
     let running = running.ok().and_then(|answer| read_ollama_running(&answer, model));
     running.or_else(|| shown.ok().and_then(|answer| read_ollama_model(&answer)))

@@ -52,12 +52,12 @@ pub struct Wanted {
     /// Built-in providers that are switched off.
     pub disabled: Vec<String>,
     /// The sources of the above, for the reasons.
-    pub said_by: SaidBy,
+    pub sources: SettingSources,
 }
 
 /// The sources of settings, for display.
 #[derive(Debug, Clone, Default)]
-pub struct SaidBy {
+pub struct SettingSources {
     pub provider: Option<String>,
     pub model: Option<String>,
     pub base_url: Option<String>,
@@ -88,7 +88,7 @@ pub fn resolve_with(wanted: &Wanted, lookups: Lookups<'_>) -> Result<Endpoint, R
     let entry = place.entry.as_ref();
     let configured = wanted.model.clone().filter(|model| !model.trim().is_empty());
     let of_entry = || entry.and_then(|entry| entry.default_model.clone());
-    let from = match (&configured, &wanted.said_by.model) {
+    let from = match (&configured, &wanted.sources.model) {
         (Some(_), Some(source)) => source.clone(),
         (Some(_), None) => "asked for".to_owned(),
         (None, _) => "the endpoint's default".to_owned(),
@@ -160,7 +160,7 @@ fn base_url(chosen: &Chosen<'_>, wanted: &Wanted, lookups: Lookups<'_>) -> Resul
         Chosen::Known(provider) => *provider,
     };
     if let Some(text) = wanted.base_url.as_deref().filter(|url| !url.trim().is_empty()) {
-        let why = wanted.said_by.base_url.clone().unwrap_or_else(|| "model.base_url".to_owned());
+        let why = wanted.sources.base_url.clone().unwrap_or_else(|| "model.base_url".to_owned());
         return Ok(Address { is_configured: true, ..found(text, why)? });
     }
     let pooled = (lookups.pooled)(provider.id).into_iter().next();

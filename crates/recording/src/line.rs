@@ -305,7 +305,8 @@ pub(crate) enum ConcurrencyLine<'a> {
 pub(crate) enum Answer {
     Allowed,
     Denied,
-    Nobody,
+    #[serde(rename = "nobody")]
+    NoUser,
     Stopped,
 }
 

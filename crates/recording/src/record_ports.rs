@@ -148,7 +148,7 @@ fn answer(approval: Approval) -> Answer {
     match approval {
         Approval::Allowed => Answer::Allowed,
         Approval::Denied => Answer::Denied,
-        Approval::Nobody => Answer::Nobody,
+        Approval::NoUser => Answer::NoUser,
         Approval::Stopped => Answer::Stopped,
     }
 }

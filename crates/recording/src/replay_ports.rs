@@ -34,7 +34,7 @@ impl AskUser for ReplayedAsk {
             match recorded.answer().await {
                 Answer::Allowed => Approval::Allowed,
                 Answer::Denied => Approval::Denied,
-                Answer::Nobody => Approval::Nobody,
+                Answer::NoUser => Approval::NoUser,
                 Answer::Stopped => Approval::Stopped,
             }
         })
@@ -44,7 +44,7 @@ impl AskUser for ReplayedAsk {
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
         match &self.live {
             Some(live) if self.cursor.is_live() => live.clarify(question),
-            _ => Box::pin(async { Clarified::Nobody }),
+            _ => Box::pin(async { Clarified::NoUser }),
         }
     }
 

@@ -15,7 +15,7 @@
 
 use crate::{Input, Opening, Parting, Runtime, RuntimeError, Session, TurnReport, UserInput};
 use hermes_conversation::{Content, EventSink, Message, SessionId, UserMessage, events, repair};
-use hermes_tools::{AskUser, Nobody};
+use hermes_tools::{AskUser, NoUser};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -86,7 +86,7 @@ pub async fn run_conversation(
     runtime: &Runtime,
     request: ConversationRequest,
 ) -> Result<ConversationResult, RuntimeError> {
-    let ask = request.ask.unwrap_or_else(|| Arc::new(Nobody));
+    let ask = request.ask.unwrap_or_else(|| Arc::new(NoUser));
     let mut session = {
         let opening = Opening { instructions: request.system_message, ..runtime.default_opening() };
         Session::fresh(runtime, opening, ask)?

@@ -175,7 +175,7 @@ async fn changed(orphan: &OrphanIntent, change: &FileChange) -> Option<Settled> 
     }
 }
 
-/// Returns the checksum of a file; the inner `None` means that there is no file, the outer one that it cannot be
+/// Returns the checksum of a file; the inner `None` means that the file does not exist, the outer one that it cannot be
 /// read.
 fn digest_of(path: &Path) -> Option<Option<String>> {
     match std::fs::read(path) {

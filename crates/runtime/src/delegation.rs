@@ -19,7 +19,7 @@ use hermes_conversation::{
 use hermes_prompt::Additions;
 use hermes_providers::Endpoint;
 use hermes_tools::{
-    Approval, ApprovalRequest, AskUser, CallScope, Clarified, Delegate, HelperReport, HelperTask, Nobody,
+    Approval, ApprovalRequest, AskUser, CallScope, Clarified, Delegate, HelperReport, HelperTask, NoUser,
     Question, Role,
 };
 pub(crate) use report::interrupted;
@@ -84,7 +84,7 @@ impl Delegator {
     }
 
     fn ask(&self) -> Arc<dyn AskUser> {
-        if self.settings.approves { Arc::new(ApproveAll) } else { Arc::new(Nobody) }
+        if self.settings.approves { Arc::new(ApproveAll) } else { Arc::new(NoUser) }
     }
 
     async fn work(&self, index: usize, task: HelperTask, scope: &CallScope) -> HelperReport {
@@ -225,7 +225,7 @@ impl AskUser for ApproveAll {
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
-        Box::pin(async { Clarified::Nobody })
+        Box::pin(async { Clarified::NoUser })
     }
 
     fn is_present(&self) -> bool {

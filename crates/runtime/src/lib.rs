@@ -58,7 +58,7 @@ pub use hermes_models::{
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
-    Asker, CustomProvider, Endpoint, Fact, KeyCheck, KeySource, ListedModel, LocalServer, ModeName,
+    CustomProvider, Endpoint, Fact, Fetcher, KeyCheck, KeySource, ListedModel, LocalServer, ModeName,
     ModelFacts, Place, Prefixes, Prices, ProbedServer, Provider, Reach, Reason, ResolveError, Tariff,
     check_key, custom_label, custom_name, custom_provider, find_local_servers, find_provider, install_tls,
     is_custom_id, is_loopback, list_models, parse_base_url, probe, providers, shown_url, split_provider,

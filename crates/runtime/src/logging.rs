@@ -5,7 +5,7 @@ use crate::{Runtime, RuntimeError, clock};
 use futures::future::BoxFuture;
 use hermes_config::{Config, OtlpSettings};
 use hermes_guard::Secrets;
-use hermes_providers::{Asker, Outbox};
+use hermes_providers::{Fetcher, Outbox};
 use hermes_telemetry::{Collector, LogLevel, LogLimits, LogSettings, OTLP_IS_BUILT_IN, OnFailure};
 use std::time::Duration;
 
@@ -22,16 +22,16 @@ pub fn telemetry_problem(config: &Config) -> Option<String> {
         Ok(clients) => clients,
         Err(error) => return Some(error.to_string()),
     };
-    let asker = Asker { clients, secrets: config.secrets(), limit: LIMIT };
-    collector(settings, asker).err().map(|why| format!("telemetry.otlp: {why}"))
+    let fetcher = Fetcher { clients, secrets: config.secrets(), limit: LIMIT };
+    collector(settings, fetcher).err().map(|why| format!("telemetry.otlp: {why}"))
 }
 
 /// The collector that the settings name. Nothing is connected yet.
-fn collector(settings: OtlpSettings, asker: Asker) -> Result<Collector, String> {
+fn collector(settings: OtlpSettings, fetcher: Fetcher) -> Result<Collector, String> {
     if !OTLP_IS_BUILT_IN {
         return Err("not built in; build with --features otlp".to_owned());
     }
-    let outbox = Outbox::new(asker, &settings.endpoint, "v1/traces", &settings.headers)
+    let outbox = Outbox::new(fetcher, &settings.endpoint, "v1/traces", &settings.headers)
         .map_err(|error| error.to_string())?;
     let post = move |body| -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let outbox = outbox.clone();
@@ -58,9 +58,10 @@ impl Runtime {
             clock: clock::timestamp,
             zone: clock::local_zone,
         };
-        let asker = Asker { clients: self.clients.clone(), secrets: (*self.secrets).clone(), limit: LIMIT };
+        let fetcher =
+            Fetcher { clients: self.clients.clone(), secrets: (*self.secrets).clone(), limit: LIMIT };
         let otlp = config.otlp().ok().flatten();
-        let collector = otlp.and_then(|settings| collector(settings, asker).ok());
+        let collector = otlp.and_then(|settings| collector(settings, fetcher).ok());
         if let Some(exporter) = hermes_telemetry::init(settings, collector, failed) {
             let _ = self.exporter.set(exporter);
         }

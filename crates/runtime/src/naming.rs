@@ -14,7 +14,7 @@ pub(crate) enum Naming {
     #[default]
     NotYet,
     Asking(AbortOnDropHandle<Option<String>>),
-    /// Tried once; there is no second attempt.
+    /// Tried once, without a retry.
     Done,
 }
 

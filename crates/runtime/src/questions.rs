@@ -45,11 +45,11 @@ impl AskUser for SessionQuestions {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             if !self.is_present() {
-                return Approval::Nobody;
+                return Approval::NoUser;
             }
             match self.answer(QuestionKind::Approval(request.clone())).await {
                 Some(Answer::Approval(approval)) => approval,
-                Some(Answer::Unavailable) => Approval::Nobody,
+                Some(Answer::Unavailable) => Approval::NoUser,
                 // A text is not an approval, and neither is silence.
                 Some(Answer::Text(_)) | None => Approval::Denied,
             }
@@ -59,11 +59,11 @@ impl AskUser for SessionQuestions {
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {
         Box::pin(async move {
             if !self.is_present() {
-                return Clarified::Nobody;
+                return Clarified::NoUser;
             }
             match self.answer(QuestionKind::Clarify(question.clone())).await {
                 Some(Answer::Text(text)) => Clarified::Answered(text),
-                Some(Answer::Approval(_) | Answer::Unavailable) | None => Clarified::Nobody,
+                Some(Answer::Approval(_) | Answer::Unavailable) | None => Clarified::NoUser,
             }
         })
     }

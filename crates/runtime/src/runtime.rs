@@ -3,7 +3,7 @@
 use crate::meter::{Budget, StoredMeter};
 use crate::session_record::SessionRecord;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
-use hermes_agent::auxiliary::Resting;
+use hermes_agent::auxiliary::Cooldowns;
 use hermes_agent::recovery::Limits;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
 use hermes_config::settings::ToolSearch;
@@ -91,7 +91,7 @@ pub struct Shared {
     locks: Arc<PathLocks>,
     pub(crate) store: Arc<OnceLock<SessionDb>>,
     pub(crate) meter: Arc<dyn Meter>,
-    pub(crate) cooldowns: Arc<Resting>,
+    pub(crate) cooldowns: Arc<Cooldowns>,
     supervised: Option<Supervised>,
     pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// Notices for the user, until a front end takes them.

@@ -9,7 +9,7 @@ use crate::observers::Observer;
 use crate::snapshot::Snapshot;
 use crate::{Opening, Parting, Prompt, Resuming, Runtime, RuntimeError, Session, Submitted};
 use hermes_conversation::SessionId;
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -191,8 +191,8 @@ impl SessionMap {
     }
 }
 
-fn no_user() -> Arc<Nobody> {
-    Arc::new(Nobody)
+fn no_user() -> Arc<NoUser> {
+    Arc::new(NoUser)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

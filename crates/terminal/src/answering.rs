@@ -43,7 +43,7 @@ async fn answer(ask: &Arc<dyn AskUser>, question: &PendingQuestion) -> Answer {
         QuestionKind::Approval(request) => Answer::Approval(ask.approve(request).await),
         QuestionKind::Clarify(question) => match ask.clarify(question).await {
             Clarified::Answered(text) => Answer::Text(text),
-            Clarified::Nobody => Answer::Unavailable,
+            Clarified::NoUser => Answer::Unavailable,
         },
     }
 }

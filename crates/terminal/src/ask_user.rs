@@ -38,12 +38,12 @@ impl AskUser for TerminalAsk {
         Box::pin(async move {
             // Without a keyboard during the turn, the screen does not show the question either.
             if !self.keyboard.is_heard() {
-                return Clarified::Nobody;
+                return Clarified::NoUser;
             }
             self.question_shown.notified().await;
             match self.answer(&question.choices).await {
                 Some(answer) => Clarified::Answered(answer),
-                None => Clarified::Nobody,
+                None => Clarified::NoUser,
             }
         })
     }

@@ -33,7 +33,7 @@ const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 pub enum Chosen {
     /// The session to resume.
     Session(SessionId),
-    /// There is no session to list.
+    /// The list of sessions is empty.
     Empty,
     /// The user left without a choice.
     Left,

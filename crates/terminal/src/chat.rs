@@ -199,7 +199,7 @@ impl Chat {
                 Ok(Flow::Stay)
             }
             Err(error) => {
-                self.complain(&error.explained());
+                self.print_error(&error.explained());
                 Ok(Flow::Stay)
             }
         }
@@ -245,11 +245,11 @@ impl Chat {
                 if let Some(title) = title
                     && let Err(error) = self.session.command(&format!("/title {title}")).await
                 {
-                    self.complain(&error.explained());
+                    self.print_error(&error.explained());
                 }
                 self.note("started a new session");
             }
-            Err(error) => self.complain(&error.explained()),
+            Err(error) => self.print_error(&error.explained()),
         }
     }
 
@@ -264,7 +264,7 @@ impl Chat {
                 true
             }
             Err(error) => {
-                self.complain(&error.explained());
+                self.print_error(&error.explained());
                 false
             }
         }
@@ -305,7 +305,7 @@ impl Chat {
         term::print_line(&format!("{dim}  {}{off}", term::printable(text)));
     }
 
-    fn complain(&self, text: &str) {
+    fn print_error(&self, text: &str) {
         let Style { red, off, .. } = self.style;
         term::print_line(&format!("{red}  {}{off}", term::printable(text)));
     }

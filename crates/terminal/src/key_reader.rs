@@ -30,7 +30,7 @@ pub(crate) fn listen(draft: String, stopped: &UnixStream, heard: Heard<'_>) -> S
     let mut draft = Draft::new(draft);
     let quiet = Quiet::begin();
     heard(&draft, None);
-    // Without a terminal there are no keys; piped input belongs to the prompt.
+    // Keys come from a terminal only; piped input belongs to the prompt.
     let mut is_open = quiet.is_some();
     let mut keys = Keys::default();
     let keyboard = stdin();

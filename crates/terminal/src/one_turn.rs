@@ -26,7 +26,7 @@ async fn turn_begins(observer: &mut Observer) -> bool {
         match observer.next().await {
             Some(SessionEvent::TurnStarted { .. }) => return true,
             Some(SessionEvent::Notice(text)) => {
-                term::complain(&format!("hermes: {}", term::printable(&text)));
+                term::print_error(&format!("hermes: {}", term::printable(&text)));
             }
             Some(SessionEvent::Closed) | None => return false,
             Some(_) => {}

@@ -26,7 +26,7 @@ pub fn field(name: &str, value: &str) -> String {
 
 /// Prints a notice to standard error, as `hermes: TEXT`.
 pub fn notice(text: &str) {
-    term::complain(&format!("hermes: {}", term::printable(text)));
+    term::print_error(&format!("hermes: {}", term::printable(text)));
 }
 
 /// Asks a question at the terminal; only `y` or `yes` confirms.

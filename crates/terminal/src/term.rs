@@ -1,6 +1,6 @@
 //! The writers of standard output and standard error.
 //!
-//! Everything that is printed goes through [`print`], [`print_line`], [`complain`] or [`complain_inline`],
+//! Everything that is printed goes through [`print`], [`print_line`], [`print_error`] or [`complain_inline`],
 //! which escape control characters, whatever the text is made of. Only [`control`] writes bytes as they
 //! are: for the program's own cursor movements.
 
@@ -199,7 +199,7 @@ pub fn output_was_lost() -> bool {
 }
 
 /// Writes a line to standard error; a failure is ignored.
-pub fn complain(line: &str) {
+pub fn print_error(line: &str) {
     let line = for_stderr(line);
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

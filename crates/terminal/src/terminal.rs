@@ -50,6 +50,6 @@ pub async fn resume(
 ) -> Result<Session, RuntimeError> {
     let stop = CancellationToken::new();
     let _signals = signals::watch(stop.clone());
-    let tell = |notice: &str| term::complain(&format!("hermes: {notice}"));
+    let tell = |notice: &str| term::print_error(&format!("hermes: {notice}"));
     runtime.resume_on(which, opening, ask, Resuming { restores_cwd, stop: &stop, tell: &tell }).await
 }

@@ -61,7 +61,7 @@ pub enum Approval {
     Allowed,
     Denied,
     /// No user is available to answer.
-    Nobody,
+    NoUser,
     /// The user cancels the whole turn.
     Stopped,
 }
@@ -82,17 +82,17 @@ pub trait AskUser: Send + Sync {
     }
 }
 
-/// Stands in where no person is present.
+/// For runs without a user.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Nobody;
+pub struct NoUser;
 
-impl AskUser for Nobody {
+impl AskUser for NoUser {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(async { Approval::Nobody })
+        Box::pin(async { Approval::NoUser })
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
-        Box::pin(async { Clarified::Nobody })
+        Box::pin(async { Clarified::NoUser })
     }
 
     fn is_present(&self) -> bool {
@@ -108,7 +108,7 @@ pub fn denied_text(approval: &Approval) -> String {
         Approval::Denied => "Not run: the user denied this command. Do not try it again, reword it or reach \
              the same effect another way; ask the user what they want instead."
             .to_owned(),
-        Approval::Nobody => {
+        Approval::NoUser => {
             "Not run: commands need a person's approval here, and nobody is present to give it. \
              Do not try it again. Tell the user that the command was not run, and that they can start \
              Hermes with --yolo or set approvals.mode: off to allow commands without asking."
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_refusal_says_that_nothing_ran() {
         assert!(denied_text(&Approval::Denied).starts_with("Not run"));
-        let nobody = denied_text(&Approval::Nobody);
+        let nobody = denied_text(&Approval::NoUser);
         assert!(nobody.contains("--yolo") && nobody.contains("approvals.mode: off"));
     }
 }

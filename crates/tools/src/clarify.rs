@@ -20,5 +20,5 @@ pub enum Clarified {
     /// The text of the user or of a choice.
     Answered(String),
     /// No user is available to answer.
-    Nobody,
+    NoUser,
 }

@@ -2,7 +2,7 @@
 //!
 //! Models often send the right value in the wrong clothes: a number in quotes, a list as JSON
 //! text, one item where a list is meant. Nothing is guessed beyond that; what does not fit
-//! stays as it is for [`validate`](crate::validate) to complain about.
+//! stays as it is for [`validate`](crate::validate) to print_error about.
 
 use crate::arguments;
 use crate::validate::has_type;

@@ -42,7 +42,7 @@ mod validate;
 #[cfg(test)]
 mod testing;
 
-pub use approval::{Approval, ApprovalMode, ApprovalRequest, AskUser, Nobody, denied_text};
+pub use approval::{Approval, ApprovalMode, ApprovalRequest, AskUser, NoUser, denied_text};
 pub use batch::{batch_limit, fit_batch};
 pub use builtin::PLAN_TOOL;
 pub use builtin::delegate_task::recollected;

@@ -1,7 +1,7 @@
 //! A session with a temporary directory, for tests of this crate.
 
 use crate::{
-    ApprovalMode, AskUser, CallScope, Finished, Nobody, Prepared, Registry, RunScope, ToolContext,
+    ApprovalMode, AskUser, CallScope, Finished, NoUser, Prepared, Registry, RunScope, ToolContext,
     ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
@@ -44,7 +44,7 @@ impl Bench {
             registry: Registry::builtin(),
             cancel: CancellationToken::new(),
             transcript: Arc::default(),
-            ask: Arc::new(Nobody),
+            ask: Arc::new(NoUser),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::serve::{Scenario, Served};
 use anyhow::{Context, Result, ensure};
 use hermes_runtime::Parting;
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use std::sync::Arc;
 
 const FEW: u64 = 10;
@@ -55,7 +55,7 @@ async fn measure(engine: String, count: u64) -> Result<()> {
     ];
     let flags = settings.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
     let runtime = open(flags)?;
-    let mut session = runtime.start(Arc::new(Nobody))?;
+    let mut session = runtime.start(Arc::new(NoUser))?;
     let (mut compactions, mut turns, mut few) = (0, 0_u64, None);
     while compactions < count {
         ensure!(turns < 20 * count, "only {compactions} compactions in {turns} turns");

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
 use hermes_conversation::{TurnEvent, events};
 use hermes_runtime::{Parting, Runtime};
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,7 +74,7 @@ async fn measure(sessions: usize, calls: usize) -> Result<()> {
 
 /// One session: a turn of so many calls.
 async fn converse(runtime: &Runtime, calls: usize) -> Result<()> {
-    let mut session = runtime.start(Arc::new(Nobody))?;
+    let mut session = runtime.start(Arc::new(NoUser))?;
     let (answer, _) = say_to(&mut session, "go").await?;
     ensure!(answer.contains(&Scenario::Calls(calls).ending()), "a session answered `{answer}`");
     session.close(Parting::Left).await;

@@ -7,7 +7,7 @@ use hermes_conversation::{
     BoxFuture, CallId, History, IntentState, Message, Quirks, TurnEvent, UserMessage, events,
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, ReplyScript, ScriptedModel, lease};
-use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, Nobody, Question};
+use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, NoUser, Question};
 use hermes_wire::SingleModel;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -151,7 +151,7 @@ async fn calls_before_the_question_are_recorded_first_and_later_ones_wait() {
 #[tokio::test]
 async fn without_a_user_the_model_gets_the_instruction_to_choose() {
     let transcript = Arc::new(MemoryTranscript::new());
-    let held = hold(which(), transcript, Arc::new(Nobody), CancellationToken::new()).await;
+    let held = hold(which(), transcript, Arc::new(NoUser), CancellationToken::new()).await;
     assert!(held.report.completed);
     let response = held.results()[0]["user_response"].as_str().unwrap().to_owned();
     assert!(response.starts_with("Nobody is there to ask.") && response.contains("Choose"), "{response}");

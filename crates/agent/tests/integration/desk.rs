@@ -5,7 +5,7 @@ use hermes_context::{NeverCompact, NoSummaries, here};
 use hermes_conversation::{EventSink, NoHooks};
 use hermes_exec::Local;
 use hermes_testkit::MemoryTranscript;
-use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::ModelRoute;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -42,7 +42,7 @@ pub(crate) fn ports(
         route,
         tools: TOOLS.clone(),
         tool_context: Arc::new(context),
-        ask: Arc::new(Nobody),
+        ask: Arc::new(NoUser),
         mailbox: transcript.clone(),
         transcript,
         hooks: Arc::new(NoHooks),

@@ -9,7 +9,7 @@ use hermes_conversation::{
     UserMessage, events,
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
-use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, Nobody, Question};
+use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, NoUser, Question};
 use hermes_wire::{Failure, FaultClass, Model as _, ModelProfile, SingleModel};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Bench {
                 limits,
             ),
             approvals: ApprovalMode::Off,
-            ask: Arc::new(Nobody),
+            ask: Arc::new(NoUser),
         }
     }
 
@@ -307,7 +307,7 @@ impl AskUser for Answers {
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
-        Box::pin(async { Clarified::Nobody })
+        Box::pin(async { Clarified::NoUser })
     }
 }
 
@@ -316,7 +316,7 @@ async fn command_needs_approval_and_is_denied_without_a_user() {
     for (answer, runs, commits) in [
         (Approval::Allowed, true, vec!["open", "plan", "settle", "note_process", "settle", "close"]),
         (Approval::Denied, false, vec!["open", "plan", "settle", "close"]),
-        (Approval::Nobody, false, vec!["open", "plan", "settle", "close"]),
+        (Approval::NoUser, false, vec!["open", "plan", "settle", "close"]),
     ] {
         let mut bench = Bench::new([reply(terminal("touch ran")), reply(ReplyScript::text("ok"))]);
         bench.approvals = ApprovalMode::Manual;
@@ -335,7 +335,7 @@ async fn finished_calls_say_how_they_ended() {
     for (answer, want) in [
         (Approval::Allowed, CallEnding::Answered),
         (Approval::Denied, CallEnding::NotAllowed),
-        (Approval::Nobody, CallEnding::NoApprover),
+        (Approval::NoUser, CallEnding::NoApprover),
     ] {
         let mut bench = Bench::new([reply(terminal("true")), reply(ReplyScript::text("ok"))]);
         bench.approvals = ApprovalMode::Manual;

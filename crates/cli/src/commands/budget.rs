@@ -12,7 +12,7 @@ use hermes_terminal::text::counted;
 use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 
-/// Show what was spent today or in a session, and what is left of the budget
+/// Show spending today or in a session, and the remaining budget
 ///
 /// The limits are the settings budget.day_usd and budget.session_usd, in dollars. A call that could exceed a limit is
 /// not made: its price is reserved before it is sent, at two bytes of the request to a token and as many tokens of
@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &BudgetArgs, common: &Common) -> Result<Exit, Fail
         Some(which) => Some(runtime.store()?.resolve(which).await?),
         None => None,
     };
-    // Without a database there is no spending; none is created.
+    // Nothing was spent without a database; it is not created here.
     let found = match runtime.home().state_db().exists() {
         true => launch::store(&runtime)?.spending(session.as_ref().map(|id| id.as_str())).await,
         false => Ok(Spending::default()),

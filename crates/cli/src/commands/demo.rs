@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 const ADD: &str = "# Prints the sum of its arguments.\ntotal=0\nfor number in \"$@\"; do\n  total=$((total - number))\ndone\necho \"$total\"\n";
 const CHECK: &str = "# Checks add.sh.\ngot=$(bash add.sh 2 3 4)\nif [ \"$got\" = 9 ]; then\n  echo \"ok: 2 + 3 + 4 = 9\"\nelse\n  echo \"FAILED: 2 + 3 + 4 should be 9, got $got\"\n  exit 1\nfi\n";
 
-/// Watch a session without a key or a network: the model is scripted, everything else is real
+/// Watch a session with a scripted model, without key or network
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

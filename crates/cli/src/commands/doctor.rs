@@ -30,7 +30,7 @@ struct Finding {
     details: Option<Value>,
 }
 
-/// Check the home directory, the settings, the session store and the model
+/// Check home directory, settings, session store and model
 ///
 /// The exit code is 1 if a check fails.
 #[derive(Debug, Clone, Args)]
@@ -204,12 +204,12 @@ async fn model_findings(common: &Common) -> Vec<Finding> {
 async fn key_finding(settings: &Config, endpoint: &Endpoint) -> Option<Finding> {
     let (place, source) = (endpoint.place(), &endpoint.key_source);
     place.key.as_ref()?;
-    let asker = match model_choice::asker(settings, Duration::from_secs(10)) {
-        Ok(asker) => asker,
+    let fetcher = match model_choice::fetcher(settings, Duration::from_secs(10)) {
+        Ok(fetcher) => fetcher,
         Err(error) => return Some(bad("key", with_causes(&error))),
     };
     let origin = endpoint.origin();
-    Some(match check_key(&place, &asker).await {
+    Some(match check_key(&place, &fetcher).await {
         KeyCheck::Accepted => good("key", format!("{origin} accepts the {source}")),
         KeyCheck::Refused { status } => bad(
             "key",

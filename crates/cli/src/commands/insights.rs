@@ -15,7 +15,7 @@ use hermes_store::{Insights, InsightsFilter};
 use hermes_terminal::print;
 use hermes_terminal::term::{self, Style};
 
-/// Show usage over the last days: tokens, costs, models, tools and outcomes
+/// Show usage of the last days: tokens, costs, models, tools
 ///
 /// Days are days of local time, today included. A message counts for the day it was written. Tokens and costs are
 /// stored as a sum per session and model, which counts as a whole if the model was last called within these days, or,
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &InsightsArgs, common: &Common) -> Result<Exit, Fa
     let runtime = launch::open(common)?;
     let stretch = Stretch::ending_now(args.days)
         .map_err(|error| Failure::usage(format!("invalid --days {}: {error}", args.days)))?;
-    // Without a database there is no usage; none is created.
+    // Nothing was used without a database; it is not created here.
     let found = match runtime.home().state_db().exists() {
         true => launch::store(&runtime)?.insights(filter(&stretch, common)).await,
         false => Ok(Insights::default()),

@@ -185,7 +185,7 @@ fn decide(book: &MemoryBook, id: &str, decision: Decision, common: &Common) -> R
 fn failure(error: MemoryError) -> Failure {
     if let MemoryError::SeveralMatches { previews, .. } = error.innermost() {
         for preview in previews {
-            term::complain(&format!("  {}", term::one_line(preview, 100)));
+            term::print_error(&format!("  {}", term::one_line(preview, 100)));
         }
     }
     let exit = match error.innermost() {

@@ -22,7 +22,7 @@ use hermes_runtime::{Endpoint, Fallbacks, KeySource, fallbacks, model_choice, mo
 use hermes_terminal::print;
 use serde_json::{Value, json};
 
-/// Choose the model, list providers and models, and show the choice in effect
+/// Choose the model, list providers and models, explain the choice
 ///
 /// Without a subcommand, pick from a list in the terminal.
 #[derive(Debug, Args)]

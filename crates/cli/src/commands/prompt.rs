@@ -9,7 +9,7 @@ use clap::Subcommand;
 use scan::ScanArgs;
 use show::{DiffArgs, WhichPrompt};
 
-/// Inspect the system prompt, and scan files before they become part of it
+/// Inspect the system prompt, and scan files for injections
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:

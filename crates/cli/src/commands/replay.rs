@@ -9,13 +9,13 @@ use hermes_recording::{Difference, Forked, Recording, Step, Verdict, replay, ste
 use hermes_runtime::RuntimeError;
 use hermes_terminal::text::counted;
 use hermes_terminal::{print, signals, term};
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Replay a recorded conversation offline and compare it with the recording
+/// Replay a recording offline and compare the outcome with it
 ///
 /// `hermes --record FILE` makes recordings. A replay runs the same code: model replies, tool results, answers, times
 /// and random numbers come from the file, and every request, event and stored message is compared with it. Nothing is
@@ -172,7 +172,7 @@ async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<
     // Only the reply is shown.
     drop(stream);
     let watch = signals::watch(cancel.clone());
-    let forked = runtime.fork(recording, from, Arc::new(Nobody), cancel, sink).await;
+    let forked = runtime.fork(recording, from, Arc::new(NoUser), cancel, sink).await;
     drop(watch);
     runtime.leave().await;
     let Forked { report, session, title } = forked?;
@@ -190,7 +190,7 @@ async fn go_on(recording: Arc<Recording>, from: u64, common: &Common) -> Result<
         if let Some(error) = &report.error {
             print::notice(&hermes_terminal::explain(&report, error, "PROVIDER"));
         }
-        term::complain(&format!(
+        term::print_error(&format!(
             "\nContinue with:  hermes --resume {session}   ({})",
             term::printable(&title)
         ));

@@ -35,7 +35,7 @@ use search::SearchArgs;
 
 const NO_SESSIONS: &str = "No sessions yet; start one with `hermes`.";
 
-/// List, browse, show, search, export, import and delete stored sessions
+/// List, browse, show, search, export, import and delete sessions
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -251,7 +251,7 @@ async fn archive(store: &SessionDb, which: &str, undo: bool) -> Result<Exit, Fai
 async fn delete(store: &SessionDb, which: &str, yes: bool) -> Result<Exit, Failure> {
     let id = store.resolve(which).await?;
     if !yes && !confirm(&format!("Delete session {id} permanently?"), "add --yes to delete the session")? {
-        term::complain("Not deleted.");
+        term::print_error("Not deleted.");
         return Ok(Exit::FailedTurn);
     }
     store.delete(&id).await?;

@@ -16,7 +16,7 @@ use hermes_terminal::term::{self, Style};
 use std::io::IsTerminal;
 use timeline::Timeline;
 
-/// Show the timeline of a turn: model calls, tools, retries and waits, with tokens and costs
+/// Show the timeline of a turn: model calls, tools, retries, costs
 ///
 /// The data comes from the session store, so it is complete after a crash, too.
 #[derive(Debug, Clone, Args)]

@@ -33,7 +33,7 @@ fn read_or_make(home: &Home) -> Result<Bytes, String> {
     Ok(bytes)
 }
 
-/// Returns `None` if there is no file.
+/// Returns `None` if the file does not exist.
 fn read(home: &Home) -> Result<Option<Bytes>, String> {
     let path = home.fence_key_file();
     match std::fs::read_to_string(&path) {

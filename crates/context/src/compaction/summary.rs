@@ -63,7 +63,7 @@ pub(crate) enum Earlier {
     Elsewhere(Vec<usize>),
 }
 
-/// Returns the request for a summary; `None` if there is no model to call, or too little of its context window left.
+/// Returns the request for a summary; `None` without a model to call, or with too little of its context window left.
 pub(crate) fn question(
     view: &View<'_>,
     reading: &Reading,

@@ -137,7 +137,7 @@ impl SessionHooks {
                 }
                 Some(CachedDecision::Runs { script_changed: changed })
             }
-            Approval::Denied | Approval::Nobody => Some(CachedDecision::Skipped),
+            Approval::Denied | Approval::NoUser => Some(CachedDecision::Skipped),
             Approval::Stopped => {
                 self.cancel.cancel();
                 None

@@ -69,7 +69,7 @@ pub fn choose<'a>(entries: &'a [Entry], by: &Choosing<'_>) -> Option<&'a Entry> 
 /// Returns the end of the first cooldown.
 pub(super) fn soonest(entries: &[Entry], now: f64) -> Option<f64> {
     let until = entries.iter().filter_map(|entry| match entry.availability(now) {
-        Availability::Resting { until } => Some(until),
+        Availability::CoolingDown { until } => Some(until),
         Availability::Ready | Availability::Dead | Availability::NoKey => None,
     });
     until.reduce(f64::min)

@@ -92,7 +92,7 @@ fn resets_at(fault: &Fault, now: f64) -> Option<f64> {
 /// Returns true if the limit is more than a momentary one.
 fn is_for_good(case: &Case<'_>) -> bool {
     let says = words(case.fault);
-    let is_resting = matches!(case.entry.availability(case.now), Availability::Resting { .. });
+    let is_resting = matches!(case.entry.availability(case.now), Availability::CoolingDown { .. });
     case.strikes > 0
         || is_resting
         || USED_UP.iter().any(|words| says.contains(words))

@@ -97,7 +97,7 @@ pub struct LastError {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Availability {
     Ready,
-    Resting {
+    CoolingDown {
         until: f64,
     },
     Dead,
@@ -203,7 +203,7 @@ impl Entry {
             _ if !has_key && self.refresh_token.is_none() => Availability::NoKey,
             Status::Dead => Availability::Dead,
             Status::Exhausted => match self.cooldown_end() {
-                Some(until) if now < until => Availability::Resting { until },
+                Some(until) if now < until => Availability::CoolingDown { until },
                 _ => Availability::Ready,
             },
             Status::Ok => Availability::Ready,

@@ -9,7 +9,7 @@ const NOW: f64 = 1_800_000_000.0;
 
 #[test]
 fn cooldown_ends_at_the_stated_time_or_by_status() {
-    let resting = |until| Availability::Resting { until };
+    let resting = |until| Availability::CoolingDown { until };
     for (fields, want) in [
         (json!({}), Availability::Ready),
         (json!({"last_status": "ok", "last_status_at": NOW}), Availability::Ready),

@@ -32,7 +32,7 @@ impl AuthFile {
         &self.path
     }
 
-    /// Returns the stored credentials; empty if there is no file. Reading needs no lock, because the file is always
+    /// Returns the stored credentials; empty if the file does not exist. Reading needs no lock, because the file is always
     /// replaced as a whole.
     pub fn read(&self) -> Result<AuthData, AuthError> {
         match std::fs::read(&self.path) {

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 /// The clock and the random source.
 #[derive(Clone)]
-pub struct Outside {
+pub struct ClockAndRandom {
     /// Seconds since 1970.
     pub now: Arc<dyn Fn() -> f64 + Send + Sync>,
     /// From 0 up to, but not including, 1.
     pub random: Arc<dyn Fn() -> f64 + Send + Sync>,
 }
 
-impl Default for Outside {
+impl Default for ClockAndRandom {
     fn default() -> Self {
         Self { now: Arc::new(|| 0.0), random: Arc::new(|| 0.0) }
     }
@@ -31,7 +31,7 @@ pub struct Credentials {
     at_start: AuthData,
     problem: Option<Arc<AuthError>>,
     pub(super) leases: Leases,
-    pub(super) outside: Outside,
+    pub(super) outside: ClockAndRandom,
 }
 
 impl fmt::Debug for Credentials {
@@ -42,7 +42,7 @@ impl fmt::Debug for Credentials {
 
 impl Credentials {
     /// Reads the file of a home. One that cannot be read is reported, and keys from elsewhere are still used.
-    pub fn load(path: impl Into<PathBuf>, outside: Outside) -> Self {
+    pub fn load(path: impl Into<PathBuf>, outside: ClockAndRandom) -> Self {
         let file = AuthFile::at(path);
         let (at_start, problem) = match file.read() {
             Ok(data) => (data, None),

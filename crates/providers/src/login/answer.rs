@@ -4,7 +4,7 @@
 //! removed from texts for the user.
 
 use crate::address::origin;
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use crate::http_model::retry_after;
 use hermes_guard::{Secrets, redact};
 use hermes_wire::Failure;
@@ -59,17 +59,17 @@ impl Form {
         self
     }
 
-    pub(crate) async fn post(self, asker: &Asker, url: &Url) -> Result<Reply, Failure> {
+    pub(crate) async fn post(self, fetcher: &Fetcher, url: &Url) -> Result<Reply, Failure> {
         let place = origin(url);
         let body = Serializer::new(String::new()).extend_pairs(&self.fields).finish();
-        let request = asker
+        let request = fetcher
             .clients
             .of(url)?
             .post(url.clone())
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .headers(self.headers)
             .body(body);
-        let answer = asker.whole_answer(request, place.clone(), MAX_ANSWER).await?;
+        let answer = fetcher.whole_answer(request, place.clone(), MAX_ANSWER).await?;
         let status = answer.status.as_u16();
         Ok(Reply {
             status,
@@ -94,7 +94,7 @@ impl Reply {
     }
 
     /// Returns the server's message for the user: one line, without any secret that was sent.
-    pub(crate) fn words(&self, asker: &Asker) -> String {
+    pub(crate) fn words(&self, fetcher: &Fetcher) -> String {
         let error = &self.body["error"];
         let text = self.body["error_description"].as_str().or_else(|| error["message"].as_str());
         let all = match (self.error(), text) {
@@ -102,18 +102,18 @@ impl Reply {
             (Some(only), None) | (None, Some(only)) => only.to_owned(),
             (None, None) => format!("HTTP {} without a reason", self.status),
         };
-        self.redacted(asker, &all)
+        self.redacted(fetcher, &all)
     }
 
     /// Returns the reason alone, for the user.
-    pub(crate) fn reason(&self, asker: &Asker) -> String {
+    pub(crate) fn reason(&self, fetcher: &Fetcher) -> String {
         let status = || format!("HTTP {}", self.status);
-        self.error().map_or_else(status, |code| self.redacted(asker, code))
+        self.error().map_or_else(status, |code| self.redacted(fetcher, code))
     }
 
-    fn redacted(&self, asker: &Asker, text: &str) -> String {
+    fn redacted(&self, fetcher: &Fetcher, text: &str) -> String {
         let text = redact(&self.is_secret, text);
-        plain(&redact(&asker.secrets, &text))
+        plain(&redact(&fetcher.secrets, &text))
     }
 }
 
@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn messages_are_one_line_without_secrets() {
         let secret = SecretString::from("rt-0123456789");
-        let asker = Asker {
+        let fetcher = Fetcher {
             secrets: Secrets::new([("OTHER", SecretString::from("other-0123456789"))]),
-            ..Asker::default()
+            ..Fetcher::default()
         };
         for (body, want) in [
             (json!({"error": "invalid_grant"}), "invalid_grant"),
@@ -155,7 +155,7 @@ mod tests {
                 origin: String::new(),
                 is_secret: Secrets::new([("refresh_token", secret.clone())]),
             };
-            assert_eq!(reply.words(&asker), want);
+            assert_eq!(reply.words(&fetcher), want);
         }
         assert_eq!(plain(&"x".repeat(5000)).len(), MAX_WORDS);
     }

@@ -1,6 +1,6 @@
 //! The context of a login: messages to the user, cancellation and a time limit.
 
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use hermes_conversation::BoxFuture;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ pub type Wait = dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync;
 /// One attempt to log in.
 #[derive(Clone, Copy)]
 pub struct Attempt<'a> {
-    pub asker: &'a Asker,
+    pub fetcher: &'a Fetcher,
     pub screen: &'a dyn LoginScreen,
     pub cancel: &'a CancellationToken,
     /// The time limit of the login.

@@ -19,21 +19,21 @@ use std::time::SystemTime;
 use url::Url;
 
 /// The user's browser, and the second way for the answer beside the listener.
-pub struct Ways<'a> {
+pub struct LoginChannels<'a> {
     /// Opens a page, and returns true if that worked; the page is shown in any case.
     pub open: &'a (dyn Fn(&Url) -> bool + Send + Sync),
-    /// Lines that the user pastes. Ends if there is no input.
+    /// Lines that the user pastes. Ends with the input.
     pub pasted: BoxStream<'a, String>,
 }
 
 /// Logs in: shows the page and waits for the code.
 pub async fn browser_login(
     flow: &BrowserFlow,
-    ways: Ways<'_>,
+    channels: LoginChannels<'_>,
     attempt: Attempt<'_>,
 ) -> Result<Tokens, LoginError> {
     let limit = attempt.limit;
-    let login = tokio::time::timeout(limit, run(flow, ways, attempt));
+    let login = tokio::time::timeout(limit, run(flow, channels, attempt));
     match attempt.cancel.run_until_cancelled(login).await {
         None => Err(LoginError::Cancelled),
         Some(Err(_)) => Err(LoginError::TimedOut { limit }),
@@ -41,17 +41,21 @@ pub async fn browser_login(
     }
 }
 
-async fn run(flow: &BrowserFlow, ways: Ways<'_>, attempt: Attempt<'_>) -> Result<Tokens, LoginError> {
+async fn run(
+    flow: &BrowserFlow,
+    channels: LoginChannels<'_>,
+    attempt: Attempt<'_>,
+) -> Result<Tokens, LoginError> {
     let pkce = Pkce::random();
     let door = Callback::open(flow.redirect).await;
     let port = door.as_ref().map_or(flow.redirect.port, Callback::port);
     let back = redirect_uri(port, flow.redirect.path);
     let page = page(flow, &pkce, &back);
     attempt.screen.show(&page, None, attempt.limit);
-    if !(ways.open)(&page) {
+    if !(channels.open)(&page) {
         attempt.screen.status("open the address above in a browser");
     }
-    let code = match wait(door, ways.pasted, &pkce.state, port, attempt).await? {
+    let code = match wait(door, channels.pasted, &pkce.state, port, attempt).await? {
         Redirected::Code(code) => code,
         Redirected::Refused(reason) => return Err(LoginError::Denied { reason }),
     };
@@ -95,7 +99,7 @@ async fn wait(
     }
 }
 
-/// The first paste that belongs to this login; `None` if there are no more.
+/// The first paste that belongs to this login; `None` after the last one.
 async fn from_paste(
     pasted: &mut BoxStream<'_, String>,
     state: &SecretString,
@@ -125,9 +129,9 @@ async fn redeem(
         .field("redirect_uri", back)
         .secret("code", code)
         .secret("code_verifier", verifier);
-    let reply = form.post(attempt.asker, &flow.token.url).await?;
+    let reply = form.post(attempt.fetcher, &flow.token.url).await?;
     if !reply.is_success() {
-        return Err(LoginError::Refused { said: reply.words(attempt.asker), origin: reply.origin });
+        return Err(LoginError::Refused { said: reply.words(attempt.fetcher), origin: reply.origin });
     }
     Tokens::read(&reply.body, &flow.token, SystemTime::now()).map_err(|what| LoginError::Unexpected {
         origin: reply.origin.clone(),

@@ -8,7 +8,7 @@ use super::jwt;
 use super::source::TokenSource;
 use crate::address::{is_loopback, origin};
 use crate::catalogue::{Auth, providers};
-use crate::fetch::{Answer, Asker};
+use crate::fetch::{Answer, Fetcher};
 use hermes_conversation::BoxFuture;
 use hermes_guard::{Secrets, redact};
 use hermes_wire::Failure;
@@ -40,7 +40,7 @@ pub struct ShortLived {
 
 /// Exchanges a GitHub token at `exchange` ([`EXCHANGE_URL`], or a test server on this machine).
 pub async fn exchange(
-    asker: &Asker,
+    fetcher: &Fetcher,
     exchange: &Url,
     github_token: &SecretString,
 ) -> Result<ShortLived, Failure> {
@@ -59,9 +59,9 @@ pub async fn exchange(
     let mut header =
         header.map_err(|_| refused("the GitHub token holds characters that no token has".into()))?;
     header.set_sensitive(true);
-    let request = asker.clients.of(exchange)?.get(exchange.clone());
+    let request = fetcher.clients.of(exchange)?.get(exchange.clone());
     let request = request.header(AUTHORIZATION, header).header("editor-version", OURSELVES);
-    let answer = asker.whole_answer(request, origin(exchange), MAX_ANSWER).await?;
+    let answer = fetcher.whole_answer(request, origin(exchange), MAX_ANSWER).await?;
     if !answer.status.is_success() {
         return Err(refusal(&answer, github_token));
     }
@@ -119,16 +119,16 @@ fn refused(why: String) -> Failure {
 
 /// Copilot tokens for requests to one address, exchanged again shortly before they expire.
 pub struct CopilotTokens {
-    asker: Asker,
+    fetcher: Fetcher,
     exchange: Url,
     github_token: SecretString,
     held: Mutex<Option<ShortLived>>,
 }
 
 impl CopilotTokens {
-    /// `base_url` is the address of the requests: there is no token for an address that is not Copilot's.
+    /// `base_url` is the address of the requests: other addresses than Copilot's get no token.
     pub fn new(
-        asker: Asker,
+        fetcher: Fetcher,
         exchange: Url,
         github_token: SecretString,
         base_url: &Url,
@@ -136,7 +136,7 @@ impl CopilotTokens {
         if !is_copilot(base_url, &exchange) {
             return Err(refused(format!("a Copilot token is not sent to {}", origin(base_url))));
         }
-        Ok(Self { asker, exchange, github_token, held: Mutex::default() })
+        Ok(Self { fetcher, exchange, github_token, held: Mutex::default() })
     }
 
     async fn next(&self, bad: Option<&SecretString>) -> Result<SecretString, Failure> {
@@ -149,7 +149,7 @@ impl CopilotTokens {
         if let Some(short) = held.as_ref().filter(|short| is_good(short)) {
             return Ok(short.token.clone());
         }
-        let short = exchange(&self.asker, &self.exchange, &self.github_token).await?;
+        let short = exchange(&self.fetcher, &self.exchange, &self.github_token).await?;
         Ok(held.insert(short).token.clone())
     }
 }

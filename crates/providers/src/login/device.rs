@@ -7,7 +7,7 @@ use super::attempt::Attempt;
 use super::error::LoginError;
 use super::flow::DeviceFlow;
 use super::tokens::Tokens;
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use hermes_wire::Failure;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -29,15 +29,15 @@ pub async fn device_login(flow: &DeviceFlow, attempt: Attempt<'_>) -> Result<Tok
 }
 
 async fn run(flow: &DeviceFlow, attempt: Attempt<'_>) -> Result<Tokens, LoginError> {
-    let code = request_code(flow, attempt.asker).await?;
+    let code = request_code(flow, attempt.fetcher).await?;
     attempt.screen.show(code.link(), Some(&code.user_code), code.expires_in);
     let started = Instant::now();
     let mut polling = Polling::new(&code, attempt.limit);
     loop {
         let pause = polling.pause(started.elapsed())?;
         (attempt.wait)(pause).await;
-        let reply = ask(flow, &code.device_code, attempt.asker).await;
-        match polling.judge(&reply, attempt.asker)? {
+        let reply = ask(flow, &code.device_code, attempt.fetcher).await;
+        match polling.judge(&reply, attempt.fetcher)? {
             Progress::Granted => {
                 let body = reply?;
                 let tokens = Tokens::read(&body.body, &flow.token, SystemTime::now());
@@ -49,24 +49,24 @@ async fn run(flow: &DeviceFlow, attempt: Attempt<'_>) -> Result<Tokens, LoginErr
     }
 }
 
-async fn request_code(flow: &DeviceFlow, asker: &Asker) -> Result<DeviceCode, LoginError> {
+async fn request_code(flow: &DeviceFlow, fetcher: &Fetcher) -> Result<DeviceCode, LoginError> {
     let mut form = Form::default().field("client_id", &flow.token.client_id);
     if !flow.token.scope.is_empty() {
         form = form.field("scope", &flow.token.scope);
     }
-    let reply = form.post(asker, &flow.device_url).await?;
+    let reply = form.post(fetcher, &flow.device_url).await?;
     if !reply.is_success() {
-        return Err(LoginError::Refused { said: reply.words(asker), origin: reply.origin });
+        return Err(LoginError::Refused { said: reply.words(fetcher), origin: reply.origin });
     }
     DeviceCode::read(&reply.body).map_err(|what| unexpected(&reply.origin, what))
 }
 
-async fn ask(flow: &DeviceFlow, code: &SecretString, asker: &Asker) -> Result<Reply, Failure> {
+async fn ask(flow: &DeviceFlow, code: &SecretString, fetcher: &Fetcher) -> Result<Reply, Failure> {
     let form = Form::default()
         .field("grant_type", GRANT)
         .field("client_id", &flow.token.client_id)
         .secret("device_code", code);
-    form.post(asker, &flow.token.url).await
+    form.post(fetcher, &flow.token.url).await
 }
 
 fn unexpected(origin: &str, what: String) -> LoginError {
@@ -137,7 +137,7 @@ impl Polling {
         Self { interval: code.interval, waited: Duration::ZERO, code_life: code.expires_in, limit }
     }
 
-    /// Returns the wait before the next request; an error if there is no time for one.
+    /// Returns the wait before the next request; an error if the time is up.
     fn pause(&mut self, elapsed: Duration) -> Result<Duration, LoginError> {
         let then = self.waited.max(elapsed) + self.interval;
         if then > self.code_life {
@@ -150,7 +150,7 @@ impl Polling {
         Ok(self.interval)
     }
 
-    fn judge(&mut self, reply: &Result<Reply, Failure>, asker: &Asker) -> Result<Progress, LoginError> {
+    fn judge(&mut self, reply: &Result<Reply, Failure>, fetcher: &Fetcher) -> Result<Progress, LoginError> {
         let reply = match reply {
             Ok(reply) => reply,
             Err(failure) if is_passing(failure) => return Ok(self.slower(failure.to_string())),
@@ -160,10 +160,10 @@ impl Polling {
             Some("authorization_pending") => Ok(Progress::Pending),
             Some("slow_down") => Ok(self.slower("the server asks to poll more slowly".to_owned())),
             Some("expired_token") => Err(LoginError::CodeExpired),
-            Some("access_denied") => Err(LoginError::Denied { reason: reply.words(asker) }),
+            Some("access_denied") => Err(LoginError::Denied { reason: reply.words(fetcher) }),
             _ if reply.is_success() => Ok(Progress::Granted),
-            _ if reply.status == 429 || reply.status >= 500 => Ok(self.slower(reply.words(asker))),
-            _ => Err(LoginError::Refused { origin: reply.origin.clone(), said: reply.words(asker) }),
+            _ if reply.status == 429 || reply.status >= 500 => Ok(self.slower(reply.words(fetcher))),
+            _ => Err(LoginError::Refused { origin: reply.origin.clone(), said: reply.words(fetcher) }),
         }
     }
 

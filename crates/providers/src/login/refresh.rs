@@ -8,7 +8,7 @@ use super::device::is_passing;
 use super::error::RefreshError;
 use super::flow::TokenEndpoint;
 use super::tokens::{RefreshToken, Tokens};
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use hermes_wire::Failure;
 use std::time::SystemTime;
 
@@ -25,7 +25,7 @@ const TERMINAL: [&str; 7] = [
 
 /// Requests the next tokens. The refresh token is sent only to the origin that issued it.
 pub async fn refresh(
-    asker: &Asker,
+    fetcher: &Fetcher,
     endpoint: &TokenEndpoint,
     token: &RefreshToken,
 ) -> Result<Tokens, RefreshError> {
@@ -38,9 +38,9 @@ pub async fn refresh(
         Some(name) => form.secret_header(name, token.secret()),
         None => form.secret("refresh_token", token.secret()),
     };
-    let reply = form.post(asker, &endpoint.url).await.map_err(|failure| of_failure(&asked, &failure))?;
+    let reply = form.post(fetcher, &endpoint.url).await.map_err(|failure| of_failure(&asked, &failure))?;
     if !reply.is_success() {
-        return Err(of_refusal(&reply, asker));
+        return Err(of_refusal(&reply, fetcher));
     }
     let tokens = Tokens::read(&reply.body, endpoint, SystemTime::now());
     // An answer that was cut or garbled may be complete the next time.
@@ -58,14 +58,14 @@ fn of_failure(origin: &str, failure: &Failure) -> RefreshError {
     }
 }
 
-fn of_refusal(reply: &Reply, asker: &Asker) -> RefreshError {
+fn of_refusal(reply: &Reply, fetcher: &Fetcher) -> RefreshError {
     match reply.error() {
         Some(code) if TERMINAL.contains(&code) => RefreshError::Terminal { reason: code.to_owned() },
         _ if reply.status == 429 || reply.status >= 500 => {
-            RefreshError::Transient { cause: reply.words(asker), retry_after: reply.retry_after }
+            RefreshError::Transient { cause: reply.words(fetcher), retry_after: reply.retry_after }
         }
         // With a reason of its own, a 401 is about the token.
-        Some(_) if reply.status == 401 => RefreshError::Terminal { reason: reply.reason(asker) },
-        _ => RefreshError::Refused { origin: reply.origin.clone(), said: reply.words(asker) },
+        Some(_) if reply.status == 401 => RefreshError::Terminal { reason: reply.reason(fetcher) },
+        _ => RefreshError::Refused { origin: reply.origin.clone(), said: reply.words(fetcher) },
     }
 }

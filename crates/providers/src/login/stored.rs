@@ -4,7 +4,7 @@ use super::flow::{Flow, LoginOverrides, TokenEndpoint, login_flow};
 use super::tokens::{RefreshToken, Tokens};
 use super::{error, refresh};
 use crate::credentials::{Entry, Refresh, RefreshError, Refreshed};
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use hermes_conversation::BoxFuture;
 use serde_json::{Map, json};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ pub const ISSUED_BY: &str = "token_origin";
 
 /// Renews the stored logins of one provider.
 pub struct LoginRefresh {
-    asker: Asker,
+    fetcher: Fetcher,
     /// The flow, or the reason why there is none.
     endpoint: Result<TokenEndpoint, String>,
     /// The issuer of entries that name none: the built-in one.
@@ -22,11 +22,11 @@ pub struct LoginRefresh {
 }
 
 impl LoginRefresh {
-    pub fn new(provider: &str, own: &LoginOverrides, asker: Asker) -> Self {
+    pub fn new(provider: &str, own: &LoginOverrides, fetcher: Fetcher) -> Self {
         let usual = login_flow(provider, &LoginOverrides::default()).ok();
         let endpoint = login_flow(provider, own).map_err(|error| error.to_string());
         Self {
-            asker,
+            fetcher,
             endpoint: endpoint.map(|flow| flow.token().clone()),
             usual: usual.as_ref().map(Flow::token).map(TokenEndpoint::origin),
         }
@@ -39,7 +39,7 @@ impl LoginRefresh {
         let (Some(secret), Some(issued_by)) = (entry.refresh_token.clone(), issued_by) else {
             return Err(failed("the address for renewing this login is unknown; log in again".to_owned()));
         };
-        match refresh(&self.asker, endpoint, &RefreshToken::new(secret, issued_by)).await {
+        match refresh(&self.fetcher, endpoint, &RefreshToken::new(secret, issued_by)).await {
             Ok(tokens) => Ok(tokens.into()),
             Err(error::RefreshError::Terminal { reason }) => Err(RefreshError::Over { reason }),
             Err(other) => Err(failed(other.to_string())),

@@ -7,7 +7,7 @@ use super::{Basis, Window, read_llama_cpp, read_lm_studio, read_ollama_model, re
 use crate::Endpoint;
 use crate::address::below;
 use crate::facts::Stated;
-use crate::fetch::Asker;
+use crate::fetch::Fetcher;
 use hermes_wire::Failure;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -48,19 +48,19 @@ const LM_STUDIO: &[Question] = &[Question::LmStudio];
 
 /// Asks the server of a loopback endpoint for the window of the model, within `limit`. The window that the model was
 /// trained for is not an answer: servers usually offer less.
-pub async fn served_window(endpoint: &Endpoint, asker: &Asker, limit: Duration) -> ServedWindow {
+pub async fn served_window(endpoint: &Endpoint, fetcher: &Fetcher, limit: Duration) -> ServedWindow {
     if !endpoint.is_loopback() {
         return ServedWindow::Unasked;
     }
-    let asking = ask_all(endpoint, asker);
+    let asking = ask_all(endpoint, fetcher);
     tokio::time::timeout(limit, asking).await.unwrap_or(ServedWindow::Unasked)
 }
 
-async fn ask_all(endpoint: &Endpoint, asker: &Asker) -> ServedWindow {
+async fn ask_all(endpoint: &Endpoint, fetcher: &Fetcher) -> ServedWindow {
     let mut questions = first_questions(endpoint);
     while let Some((question, rest)) = questions.split_first() {
         questions = rest;
-        match ask(*question, endpoint, asker).await {
+        match ask(*question, endpoint, fetcher).await {
             Ok(answer) => match read(*question, &answer, &endpoint.model) {
                 Answer::Window(tokens) => return ServedWindow::Tokens(tokens),
                 Answer::Try([]) => {}
@@ -84,16 +84,16 @@ fn first_questions(endpoint: &Endpoint) -> &'static [Question] {
     }
 }
 
-async fn ask(question: Question, endpoint: &Endpoint, asker: &Asker) -> Result<Value, Failure> {
+async fn ask(question: Question, endpoint: &Endpoint, fetcher: &Fetcher) -> Result<Value, Failure> {
     let (root, key) = (root(&endpoint.base_url), endpoint.key.as_ref());
     match question {
-        Question::Props => asker.get(below(&root, "props"), key).await,
-        Question::Models => asker.get(below(&endpoint.base_url, "models"), key).await,
-        Question::OllamaRunning => asker.get(below(&root, "api/ps"), key).await,
+        Question::Props => fetcher.get(below(&root, "props"), key).await,
+        Question::Models => fetcher.get(below(&endpoint.base_url, "models"), key).await,
+        Question::OllamaRunning => fetcher.get(below(&root, "api/ps"), key).await,
         Question::OllamaModel => {
-            asker.post(below(&root, "api/show"), key, &json!({ "model": endpoint.model })).await
+            fetcher.post(below(&root, "api/show"), key, &json!({ "model": endpoint.model })).await
         }
-        Question::LmStudio => asker.get(below(&root, "api/v0/models"), key).await,
+        Question::LmStudio => fetcher.get(below(&root, "api/v0/models"), key).await,
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn choose<'a>(
 ) -> Result<(Chosen<'a>, String), ResolveError> {
     let (chosen, why) = match named(wanted) {
         Some(name) => {
-            let why = wanted.said_by.provider.clone().unwrap_or_else(|| "asked for by name".to_owned());
+            let why = wanted.sources.provider.clone().unwrap_or_else(|| "asked for by name".to_owned());
             (by_name(name, &wanted.custom)?, why)
         }
         None => automatic(wanted, lookups)?,

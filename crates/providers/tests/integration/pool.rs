@@ -4,8 +4,8 @@ use futures::StreamExt;
 use hermes_conversation::{BoxFuture, Message};
 use hermes_guard::Secrets;
 use hermes_providers::credentials::{
-    AuthFile, Binding, Credentials, Entry, NoRefresh, Outside, PooledKeys, Refresh, RefreshError, Refreshed,
-    Strategy,
+    AuthFile, Binding, ClockAndRandom, Credentials, Entry, NoRefresh, PooledKeys, Refresh, RefreshError,
+    Refreshed, Strategy,
 };
 use hermes_providers::{HttpClients, HttpModel, Wanted, resolve};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
@@ -36,7 +36,7 @@ impl World {
     fn credentials(&self) -> Arc<Credentials> {
         let clock = self.clock.clone();
         let now = move || clock.load(Ordering::Relaxed) as f64;
-        let outside = Outside { now: Arc::new(now), random: Arc::new(|| 0.0) };
+        let outside = ClockAndRandom { now: Arc::new(now), random: Arc::new(|| 0.0) };
         Arc::new(Credentials::load(self.home.path().join("auth.json"), outside))
     }
 
@@ -259,7 +259,7 @@ async fn users_of_one_process_take_different_keys() {
     world.provider.finish();
 }
 
-/// Returns numbered tokens; `over` means that there are no more.
+/// Returns numbered tokens; `over` follows the last one.
 #[derive(Default)]
 struct Numbered {
     count: AtomicUsize,

@@ -5,7 +5,7 @@
 //! tests say so and do nothing, except in CI.
 
 use hermes_providers::credentials::{
-    AuthData, AuthFile, Availability, Binding, Credentials, Keys, NewEntry, NoRefresh, Outside, Pool,
+    AuthData, AuthFile, Availability, Binding, ClockAndRandom, Credentials, Keys, NewEntry, NoRefresh, Pool,
     PooledKeys, Seed, Strategy,
 };
 use hermes_testkit::TempHome;
@@ -122,7 +122,7 @@ fn cooldowns_of_the_release_apply_here() {
     assert_eq!(peer.ask(&["mark", "openrouter", "401", "token_revoked", "0"]), "three");
     let pool = peer.pool("openrouter");
     let states: Vec<_> = pool.entries.iter().map(|entry| entry.availability(now())).collect();
-    let [Availability::Resting { until }, Availability::Dead, Availability::Ready] = states[..] else {
+    let [Availability::CoolingDown { until }, Availability::Dead, Availability::Ready] = states[..] else {
         panic!("{states:?}")
     };
     assert!((until - now() - 500.0).abs() < 60.0, "{until}");
@@ -136,7 +136,7 @@ async fn cooldowns_apply_to_the_release_and_borrowed_keys_are_not_stored() {
     // Loading seeds the variable there, as a reference.
     let theirs = peer.ask(&["entries", "deepseek"]);
     assert_eq!(theirs.as_array().unwrap().len(), 2, "{theirs}");
-    let outside = Outside { now: Arc::new(now), random: Arc::new(|| 0.0) };
+    let outside = ClockAndRandom { now: Arc::new(now), random: Arc::new(|| 0.0) };
     let credentials = Arc::new(Credentials::load(peer.file().path(), outside));
     let seed = Seed {
         source: "env:DEEPSEEK_API_KEY".into(),

@@ -2,7 +2,7 @@
 
 use hermes_providers::login::VendorState;
 use hermes_providers::{
-    Asker, Basis, CustomProvider, HttpClients, HttpSettings, ListedModel, Lookups, Place, ProbedServer,
+    Basis, CustomProvider, Fetcher, HttpClients, HttpSettings, ListedModel, Lookups, Place, ProbedServer,
     ServedWindow, ServerKind, Stated, Wanted, Window, list_models, locate, probe, resolve, served_window,
 };
 use hermes_scripted::Listener;
@@ -55,8 +55,8 @@ async fn serve(mut connection: Connection, answers: Arc<Answers>, seen: Seen) {
     }
 }
 
-fn asker(limit: Duration) -> Asker {
-    Asker { limit, ..Asker::default() }
+fn fetcher(limit: Duration) -> Fetcher {
+    Fetcher { limit, ..Fetcher::default() }
 }
 
 fn place(base_url: &str, key: &str) -> Place {
@@ -168,7 +168,7 @@ async fn kinds_of_local_servers_and_their_windows_are_recognised() {
     ];
     for (name, answers, want) in cases {
         let stub = Stub::new(answers).await;
-        let got = probe(&stub.url(), "m", None, &asker(Duration::from_secs(5))).await;
+        let got = probe(&stub.url(), "m", None, &fetcher(Duration::from_secs(5))).await;
         assert_eq!(got, want, "{name}");
     }
 }
@@ -187,7 +187,7 @@ async fn served(name: &str, answers: Answers) -> (ServedWindow, Vec<String>) {
         ..Wanted::default()
     };
     let endpoint = resolve(&wanted, &|_| None).unwrap();
-    let found = served_window(&endpoint, &asker(Duration::from_secs(5)), Duration::from_secs(5)).await;
+    let found = served_window(&endpoint, &fetcher(Duration::from_secs(5)), Duration::from_secs(5)).await;
     (found, stub.asked())
 }
 
@@ -263,7 +263,7 @@ async fn silent_server_times_out() {
         .unwrap();
     let begun = Instant::now();
     let url = Url::parse(&silent.base_url()).unwrap();
-    assert_eq!(probe(&url, "m", None, &asker(Duration::from_millis(50))).await, None);
+    assert_eq!(probe(&url, "m", None, &fetcher(Duration::from_millis(50))).await, None);
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
@@ -272,12 +272,12 @@ async fn an_address_elsewhere_is_not_probed() {
     // Every request would come through this proxy.
     let proxy = Stub::new(vec![]).await;
     let settings = HttpSettings { proxy: Some(proxy.listening.base_url()), ..HttpSettings::default() };
-    let asker = Asker { clients: HttpClients::new(settings), ..asker(Duration::from_secs(5)) };
+    let fetcher = Fetcher { clients: HttpClients::new(settings), ..fetcher(Duration::from_secs(5)) };
     let far = Url::parse("http://192.0.2.1/v1").unwrap();
-    assert_eq!(probe(&far, "m", None, &asker).await, None);
+    assert_eq!(probe(&far, "m", None, &fetcher).await, None);
     assert_eq!(proxy.asked(), Vec::<String>::new());
     // The proxy works: a list is requested from any address.
-    assert!(list_models(&place(far.as_str(), "k-123"), &asker).await.is_err());
+    assert!(list_models(&place(far.as_str(), "k-123"), &fetcher).await.is_err());
     assert_eq!(proxy.asked().len(), 1);
 }
 
@@ -290,7 +290,7 @@ async fn models_are_listed_with_the_key_of_the_place() {
     )])
     .await;
     let listed =
-        list_models(&place(&stub.listening.base_url(), "k-123"), &asker(Duration::from_secs(5))).await;
+        list_models(&place(&stub.listening.base_url(), "k-123"), &fetcher(Duration::from_secs(5))).await;
     let model =
         |id: &str, window| ListedModel { id: id.into(), stated: Stated { window, ..Stated::default() } };
     assert_eq!(listed.unwrap(), [model("a", None), model("b", Some(4096))]);
@@ -302,7 +302,7 @@ async fn models_are_listed_with_the_key_of_the_place() {
 async fn refusals_redirects_and_nonsense_are_failures_that_show_no_key() {
     let key = "sk-hush-0123456789abcdef";
     let secrets = hermes_guard::Secrets::new([("model.api_key", SecretString::from(key))]);
-    let asker = Asker { secrets, limit: Duration::from_secs(5), ..Asker::default() };
+    let fetcher = Fetcher { secrets, limit: Duration::from_secs(5), ..Fetcher::default() };
     for (status, body, words) in [
         (401, json!({"error": format!("bad key {key}")}), "HTTP 401"),
         (307, json!({}), "not followed"),
@@ -310,7 +310,7 @@ async fn refusals_redirects_and_nonsense_are_failures_that_show_no_key() {
     ] {
         let stub = Stub::new(vec![("/v1/models", status, body)]).await;
         let error =
-            list_models(&place(&stub.listening.base_url(), key), &asker).await.unwrap_err().to_string();
+            list_models(&place(&stub.listening.base_url(), key), &fetcher).await.unwrap_err().to_string();
         assert!(error.contains(words) && !error.contains("hush"), "{error}");
         assert_eq!(stub.asked().len(), 1);
     }

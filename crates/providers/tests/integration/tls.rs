@@ -3,11 +3,11 @@
 //! `tls/` holds a root that signs only the server of this test, which listens on loopback.
 
 use hermes_guard::Secrets;
-use hermes_providers::{Asker, HttpSettings};
 use hermes_providers::{
     CustomProvider, HttpClients, ModeName, RequestExtras, TlsOptions, Wanted, install_tls, list_models,
     resolve,
 };
+use hermes_providers::{Fetcher, HttpSettings};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::PathBuf;
@@ -62,12 +62,12 @@ async fn asked(base_url: &str, tls: TlsOptions) -> String {
         ..Wanted::default()
     };
     let endpoint = resolve(&wanted, &|_| None).unwrap();
-    let asker = Asker {
+    let fetcher = Fetcher {
         clients: HttpClients::new(HttpSettings::default()),
         secrets: Secrets::default(),
         limit: Duration::from_secs(30),
     };
-    match list_models(&endpoint.place(), &asker).await {
+    match list_models(&endpoint.place(), &fetcher).await {
         Ok(models) => format!("{} model", models.len()),
         Err(failure) => failure.to_string(),
     }

@@ -1,7 +1,7 @@
 //! The model of a session, and the prompt that goes with it.
 
 use super::{Session, State};
-use crate::model_choice::asker;
+use crate::model_choice::fetcher;
 use crate::summaries::Summaries;
 use crate::{Checked, ModelSwitch, Runtime, RuntimeError, model_facts, prompting, small_window};
 use hermes_agent::TurnReport;
@@ -107,8 +107,8 @@ impl Session {
             return Ok(());
         }
         self.probes.window = Probe::Asked;
-        let asker = asker(&self.runtime.config, ASKING)?;
-        model_facts::ask(home, &endpoint, &asker).await;
+        let fetcher = fetcher(&self.runtime.config, ASKING)?;
+        model_facts::ask(home, &endpoint, &fetcher).await;
         self.use_route_to(endpoint)
     }
 

@@ -2,7 +2,7 @@
 
 use super::model::Probe;
 use super::{Session, State, retarget};
-use crate::model_choice::asker;
+use crate::model_choice::fetcher;
 use crate::{RuntimeError, model_facts, prompting, small_window};
 use hermes_conversation::CacheBreak;
 use hermes_models::learn_window;
@@ -22,11 +22,11 @@ impl Session {
             return Ok(());
         }
         // The connection is kept for the first request.
-        let asker = hermes_providers::Asker {
+        let fetcher = hermes_providers::Fetcher {
             clients: self.runtime.clients.clone(),
-            ..asker(&self.runtime.config, PATIENCE)?
+            ..fetcher(&self.runtime.config, PATIENCE)?
         };
-        match served_window(&self.endpoint, &asker, PATIENCE).await {
+        match served_window(&self.endpoint, &fetcher, PATIENCE).await {
             ServedWindow::Unasked => return Ok(()),
             ServedWindow::Unstated => {}
             ServedWindow::Tokens(tokens) => self.use_window(tokens)?,

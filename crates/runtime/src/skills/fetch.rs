@@ -2,7 +2,7 @@
 //! them.
 
 use crate::RuntimeError;
-use crate::model_choice::asker;
+use crate::model_choice::fetcher;
 use hermes_config::Config;
 use hermes_config::home::Home;
 use hermes_exec::{Direct, Ended, child_env, run_direct};
@@ -106,9 +106,10 @@ pub async fn update(
 async fn fetch_file(config: &Config, text: &str, path: &Path, reach: Reach) -> Result<(), FetchError> {
     let url = text.parse().map_err(|_| FetchError::Address(text.to_owned()))?;
     let from = shown_url(&url);
-    let asker = asker(config, DOWNLOAD_LIMIT).map_err(RuntimeError::from)?;
+    let fetcher = fetcher(config, DOWNLOAD_LIMIT).map_err(RuntimeError::from)?;
     let why = |why: String| FetchError::Fetch { from: from.clone(), why };
-    let bytes = download(&asker, url, MAX_PACKED, reach).await.map_err(|failure| why(failure.to_string()))?;
+    let bytes =
+        download(&fetcher, url, MAX_PACKED, reach).await.map_err(|failure| why(failure.to_string()))?;
     tokio::fs::write(path, bytes).await.map_err(|error| why(error.to_string()))
 }
 

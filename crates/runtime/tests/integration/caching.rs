@@ -21,7 +21,7 @@ impl AskUser for Agrees {
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
-        Box::pin(async { Clarified::Nobody })
+        Box::pin(async { Clarified::NoUser })
     }
 }
 

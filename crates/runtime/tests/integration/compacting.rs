@@ -7,7 +7,7 @@ use hermes_conversation::{CacheBreak, PrefixStatus, SessionId, SummaryBy, Usage,
 use hermes_runtime::{Compacted, Parting, Resuming, Runtime, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::{CallScript, FakeProvider, Fault, ReplyScript, TempHome};
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -91,11 +91,11 @@ impl Scene {
         loop {
             let runtime = self.runtime();
             let mut session = match &id {
-                None => runtime.start(Arc::new(Nobody)).unwrap(),
+                None => runtime.start(Arc::new(NoUser)).unwrap(),
                 Some(id) => {
                     let stop = CancellationToken::new();
                     let how = Resuming { restores_cwd: true, stop: &stop, tell: &|_| {} };
-                    runtime.resume(id.as_str(), Arc::new(Nobody), how).await.unwrap()
+                    runtime.resume(id.as_str(), Arc::new(NoUser), how).await.unwrap()
                 }
             };
             for _ in 0..60 {
@@ -193,7 +193,7 @@ async fn compactions_work_in_every_format() {
 async fn window_in_a_rejection_is_stored() {
     let scene = Scene::without_a_window().await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     scene.six_turns_and_a_refusal(&mut session).await;
     assert_eq!(session.status().compactions, 1);
     session.close(Parting::Left).await;
@@ -201,7 +201,7 @@ async fn window_in_a_rejection_is_stored() {
     let kept = scene.home.read("context_length_cache.yaml");
     assert!(kept.contains("claude-m@") && kept.contains(": 12000"), "{kept}");
     let runtime = scene.runtime();
-    assert_eq!(runtime.start(Arc::new(Nobody)).unwrap().status().window, 12_000);
+    assert_eq!(runtime.start(Arc::new(NoUser)).unwrap().status().window, 12_000);
     runtime.leave().await;
 }
 
@@ -217,7 +217,7 @@ async fn a_summary_has_no_keys() {
         reply
     });
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     for turn in 0..6 {
         scene.turn(&mut session, turn).await;
     }
@@ -240,7 +240,7 @@ async fn compaction_continues_in_a_new_session() {
     // A threshold that a reply exceeds, between two turns, and not a question.
     scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let first = session.id().clone();
     for turn in 0..2 {
         scene.turn(&mut session, turn).await;
@@ -264,7 +264,7 @@ async fn compaction_continues_in_a_new_session() {
     // The id of the first session resumes the last one.
     let stop = CancellationToken::new();
     let how = Resuming { restores_cwd: true, stop: &stop, tell: &|_| {} };
-    let resumed = runtime.resume("Moon", Arc::new(Nobody), how).await.unwrap();
+    let resumed = runtime.resume("Moon", Arc::new(NoUser), how).await.unwrap();
     assert_eq!(*resumed.id(), last);
     resumed.close(Parting::Left).await;
     runtime.leave().await;
@@ -278,7 +278,7 @@ async fn unattended_sessions_are_compacted_before_a_turn() {
     // By itself a turn would do nothing yet.
     scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.99"));
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let (mut turn, mut done) = (0, false);
     while !done {
         assert!(turn < 12, "never looked after");
@@ -299,7 +299,7 @@ async fn unattended_sessions_are_compacted_before_a_turn() {
 async fn another_model_has_another_window() {
     let scene = Scene::without_a_window().await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     scene.six_turns_and_a_refusal(&mut session).await;
     let meter = session.meter().unwrap();
     assert_eq!((session.status().window, meter.window, meter.threshold), (12_000, Some(12_000), Some(6_000)));
@@ -321,7 +321,7 @@ async fn cooldown_lasts_until_a_summary_is_written() {
     let (scene, fails) = Scene::without_summaries().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     for turn in 0..6 {
         scene.turn(&mut session, turn).await;
     }
@@ -346,7 +346,7 @@ async fn requested_compaction_ends_the_cooldown() {
     let (scene, fails) = Scene::without_summaries().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let mut turn = 0;
     while store.compaction_failures(session.id()).await.unwrap().until.is_none() {
         assert!(turn < 9, "no summary was tried");
@@ -371,7 +371,7 @@ async fn a_stored_session_is_measured_as_an_open_one() {
         config.replace("threshold: 0.5", "target_ratio: 0.2").replace("max_tokens: 1000", "max_tokens: 4000");
     scene.home.write_config(&config);
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     scene.turn(&mut session, 0).await;
     let (open, stored) = (session.meter().unwrap(), runtime.meter_of(session.id()).await.unwrap());
     assert_eq!((stored.window, stored.threshold), (open.window, open.threshold));
@@ -389,7 +389,7 @@ async fn prompt_is_stored_before_a_session_is_continued() {
     scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
     let runtime = scene.runtime();
     let store = runtime.store().unwrap().clone();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     scene.turn(&mut session, 0).await;
     let first = session.id().clone();
     let seen = Arc::new(Mutex::new(Vec::new()));

@@ -7,7 +7,7 @@ use hermes_recording::{Recording, replay};
 use hermes_runtime::{Compacted, Parting, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::ReplyScript;
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use scene::{KEY, Scene, about_engine, call, turn};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const TURNS: usize = 30;
 async fn example_engine_of_the_docs_keeps_a_session_in_its_window() {
     let scene = Scene::good().await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let mut told = Vec::new();
     for number in 0..TURNS {
         told.extend(turn(&mut session, number).await);
@@ -50,7 +50,7 @@ async fn example_engine_of_the_docs_keeps_a_session_in_its_window() {
 async fn engine_gets_new_messages_only_without_secrets() {
     let scene = Scene::with_mischief("complains", "").await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     // It is started on demand.
     turn(&mut session, 0).await;
     assert_eq!(scene.noted("pid").len(), 0);
@@ -106,7 +106,7 @@ async fn failing_engine_falls_back_to_the_compressor_with_one_notice() {
     ] {
         let scene = Scene::with_mischief(mode, more).await;
         let runtime = scene.runtime();
-        let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+        let mut session = runtime.start(Arc::new(NoUser)).unwrap();
         let mut told = Vec::new();
         for number in 0..20 {
             told.extend(turn(&mut session, number).await);
@@ -135,7 +135,7 @@ async fn missing_program_gives_one_notice() {
     let scene = Scene::with_mischief("good", "").await;
     scene.home.write("plugins/context_engine/mine/engine.yaml", "command: [./nobody]\n");
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let mut told = Vec::new();
     for number in 0..20 {
         told.extend(turn(&mut session, number).await);
@@ -149,7 +149,7 @@ async fn missing_program_gives_one_notice() {
 async fn cancelled_compaction_keeps_engine_and_session_in_step() {
     let scene = Scene::with_mischief("good", "").await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     for number in 0..6 {
         turn(&mut session, number).await;
     }
@@ -170,7 +170,7 @@ async fn engine_processes_end_with_the_session() {
     for is_closed in [true, false] {
         let scene = Scene::with_mischief("stays", "").await;
         let runtime = scene.runtime();
-        let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+        let mut session = runtime.start(Arc::new(NoUser)).unwrap();
         for number in 0..12 {
             turn(&mut session, number).await;
         }
@@ -198,7 +198,7 @@ async fn unknown_or_invalid_engine_is_replaced_by_the_compressor() {
             scene.home.write("plugins/context_engine/mine/engine.yaml", manifest);
         }
         let runtime = scene.runtime();
-        let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+        let mut session = runtime.start(Arc::new(NoUser)).unwrap();
         let notices = session.take_notices().join("\n");
         assert!(notices.contains(want), "{name}: {notices}");
         assert_eq!(session.meter().unwrap().engine, if name == "lcm" { "lossless" } else { "compressor" });
@@ -211,7 +211,7 @@ async fn unknown_or_invalid_engine_is_replaced_by_the_compressor() {
 async fn engine_tool_results_are_untrusted_data() {
     let scene = Scene::with_mischief("tools", "tools: true\n").await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     scene.provider.reply(call("recall", r#"{"about": "the first question"}"#));
     scene.provider.reply(call("recall", r#"{"about": "nothing"}"#));
     scene.provider.reply(ReplyScript::text("Found."));
@@ -235,7 +235,7 @@ async fn engine_tool_results_are_untrusted_data() {
 async fn engine_that_dies_in_a_tool_is_replaced() {
     let scene = Scene::with_mischief("tool dies", "tools: true\n").await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     scene.provider.reply(call("recall", r#"{"about": "x"}"#));
     scene.provider.reply(call("recall", r#"{"about": "x"}"#));
     let mut told = Vec::new();
@@ -257,7 +257,7 @@ async fn decisions_are_recorded_and_replayed_without_the_engine() {
         let path = scene.home.path().join("run.jsonl");
         let runtime = scene.runtime();
         runtime.record(&path).unwrap();
-        let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+        let mut session = runtime.start(Arc::new(NoUser)).unwrap();
         if mode == "tools" {
             scene.provider.reply(call("recall", r#"{"about": "x"}"#));
         }
@@ -291,7 +291,7 @@ async fn built_in_engine_gives_no_notice() {
     let path = scene.home.path().join("run.jsonl");
     let runtime = scene.runtime();
     runtime.record(&path).unwrap();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     for number in 0..20 {
         turn(&mut session, number).await;
     }
@@ -321,7 +321,7 @@ async fn stop_it_once_it_runs(scene: &Scene, session: &mut Session) {
 async fn leaving_does_not_wait_for_a_stuck_engine() {
     let scene = Scene::with_mischief("silent", "timeout_seconds: 600\n").await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     stop_it_once_it_runs(&scene, &mut session).await;
     let left = tokio::time::timeout(Duration::from_secs(60), session.close(Parting::Left)).await;
     assert!(left.is_ok(), "still waiting for an engine that hangs");
@@ -334,7 +334,7 @@ async fn continued_session_has_its_own_engine() {
     let scene = Scene::with_mischief("tools", "tools: true\n").await;
     scene.set("  in_place: false");
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let (mut ids, mut told) = (vec![session.id().to_string()], Vec::new());
     for round in 0..2 {
         for number in 0..6 {
@@ -365,7 +365,7 @@ async fn continued_session_has_its_own_engine() {
 async fn cancelled_start_leaves_no_process() {
     let scene = Scene::with_mischief("never ready", "timeout_seconds: 600\n").await;
     let runtime = scene.runtime();
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     stop_it_once_it_runs(&scene, &mut session).await;
     scene.wait_until_over();
     session.close(Parting::Left).await;

@@ -9,7 +9,7 @@ use hermes_guard::Secrets;
 use hermes_providers::{Deadlines, HttpClients, HttpModel, Wanted, resolve};
 use hermes_store::{NewSession, SessionDb, this_process};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript};
-use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::SingleModel;
 use serde_json::json;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         route: Arc::new(SingleModel(Arc::new(model))),
         tools: Arc::new(Registry::builtin()),
         tool_context: Arc::new(context),
-        ask: Arc::new(Nobody),
+        ask: Arc::new(NoUser),
         transcript: Arc::new(store.clone()),
         mailbox: Arc::new(NoMail),
         hooks: Arc::new(NoHooks),

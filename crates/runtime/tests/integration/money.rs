@@ -3,7 +3,7 @@
 //!
 //! `HERMES_MONEY_CALLS` sets the number of calls; a third of them goes to each format.
 
-use hermes_agent::auxiliary::{AuxLimits, Resting, ask_in_order};
+use hermes_agent::auxiliary::{AuxLimits, Cooldowns, ask_in_order};
 use hermes_agent::recovery::Limits;
 use hermes_agent::{Ports, Session, run_turn};
 use hermes_context::{NeverCompact, NoSummaries, here};
@@ -19,7 +19,7 @@ use hermes_providers::{
 use hermes_runtime::{Budget, StoredMeter};
 use hermes_store::{NewSession, SessionDb, SpendLimits, SpendingRow, this_process};
 use hermes_testkit::{FakeProvider, Fault, Random, ReplyScript};
-use hermes_tools::{ApprovalMode, FenceKey, Nobody, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::{Model, SingleModel};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -167,7 +167,7 @@ impl World {
         };
         // The model is its own fallback as often as it may fail.
         let stops = vec![model; 3];
-        let answer = ask_in_order(&stops, &Resting::default(), &limits, &request).await;
+        let answer = ask_in_order(&stops, &Cooldowns::default(), &limits, &request).await;
         assert_eq!(answer.as_deref(), Ok("A title"));
     }
 }
@@ -238,7 +238,7 @@ fn ports(world: &World) -> Ports {
         route: Arc::new(SingleModel(Arc::new(world.model()))),
         tools: Arc::new(Registry::builtin()),
         tool_context: Arc::new(context),
-        ask: Arc::new(Nobody),
+        ask: Arc::new(NoUser),
         transcript: Arc::new(world.store.clone()),
         mailbox: Arc::new(NoMail),
         hooks: Arc::new(NoHooks),

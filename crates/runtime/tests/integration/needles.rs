@@ -8,7 +8,7 @@ use hermes_conversation::{SummaryBy, Usage, UserMessage, events};
 use hermes_runtime::{Parting, Session};
 use hermes_store::OriginalRange;
 use hermes_testkit::{FakeProvider, Random, ReplyScript, TempHome};
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -74,7 +74,7 @@ async fn every_fact_is_found() {
         provider.base_url(),
     ));
     let runtime = opened(home.path(), home.path());
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let per_turn = 1_700;
     let turns = (tokens / per_turn).max(needles);
     let mut dice = Random::new(5);

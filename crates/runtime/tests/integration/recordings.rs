@@ -27,7 +27,7 @@ impl AskUser for Moody {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         let answer = match self.0.lock().unwrap().below(8) {
             0 | 1 => Approval::Denied,
-            2 => Approval::Nobody,
+            2 => Approval::NoUser,
             3 => Approval::Stopped,
             _ => Approval::Allowed,
         };
@@ -38,7 +38,7 @@ impl AskUser for Moody {
         let word = self.0.lock().unwrap().below(4);
         Box::pin(async move {
             match word {
-                0 => Clarified::Nobody,
+                0 => Clarified::NoUser,
                 // No answer; a turn that is silent for long is stopped.
                 1 => std::future::pending().await,
                 _ => Clarified::Answered(question.choices[0].clone()),

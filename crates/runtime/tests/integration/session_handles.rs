@@ -7,7 +7,7 @@ use hermes_runtime::{
     SessionHandle, SessionKey, SessionMap, Submitted, Surface,
 };
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
-use hermes_tools::{Approval, Nobody};
+use hermes_tools::{Approval, NoUser};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ async fn world(approvals: &str) -> (TempHome, FakeProvider, Runtime) {
 }
 
 fn started(runtime: &Runtime) -> SessionHandle {
-    SessionHandle::spawn(runtime.start(Arc::new(Nobody)).unwrap())
+    SessionHandle::spawn(runtime.start(Arc::new(NoUser)).unwrap())
 }
 
 /// Everything that an observer gets up to the end of a turn, with joined texts.

@@ -4,7 +4,7 @@ use crate::opened::opened;
 use hermes_conversation::{UserMessage, events};
 use hermes_runtime::{Parting, Resuming, Runtime, Session};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
-use hermes_tools::Nobody;
+use hermes_tools::NoUser;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -36,14 +36,14 @@ fn sent(provider: &FakeProvider) -> (usize, String) {
 
 async fn resumed(runtime: &Runtime) -> Session {
     let how = Resuming { restores_cwd: true, stop: &CancellationToken::new(), tell: &|_| {} };
-    runtime.resume("latest", Arc::new(Nobody), how).await.unwrap()
+    runtime.resume("latest", Arc::new(NoUser), how).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resumed_session_sends_the_same_prompt_and_tools() {
     let (home, provider) = scene().await;
     let runtime = opened(home.path(), &home.path().join("work"));
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     say(&mut session).await;
     let first = sent(&provider);
     assert_eq!(first.0, 4, "terminal and files");
@@ -60,7 +60,7 @@ async fn a_resumed_session_sends_the_same_prompt_and_tools() {
 async fn tools_fit_the_window_of_the_current_model() {
     let (home, provider) = scene().await;
     let runtime = opened(home.path(), &home.path().join("work"));
-    let mut session = runtime.start(Arc::new(Nobody)).unwrap();
+    let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     say(&mut session).await;
     let small = sent(&provider).0;
     session.set_model("large").await.unwrap();

@@ -15,7 +15,7 @@ impl Chat {
         match self.session.submit(Prompt { when_busy: self.busy_mode, ..Prompt::typed(line) }).await {
             Ok(_) => self.show_turns().await,
             Err(error) => {
-                self.complain(&error.explained());
+                self.print_error(&error.explained());
                 Flow::Stay
             }
         }
@@ -33,7 +33,7 @@ impl Chat {
                 self.show_turns().await
             }
             Err(error) => {
-                self.complain(&error.explained());
+                self.print_error(&error.explained());
                 Flow::Stay
             }
         }
@@ -89,7 +89,7 @@ impl Chat {
         printer.finish().await;
         match end {
             TurnEnd::Report(report) => self.conclude(&report),
-            TurnEnd::Failed(error) => self.complain(&error),
+            TurnEnd::Failed(error) => self.print_error(&error),
             TurnEnd::Closed => {}
         }
     }
@@ -98,7 +98,7 @@ impl Chat {
         if report.interrupted {
             self.note("interrupted; everything so far is saved");
         } else if let Some(error) = &report.error {
-            self.complain(&fault_text::explain(report, error, &self.provider));
+            self.print_error(&fault_text::explain(report, error, &self.provider));
         }
     }
 }

@@ -88,7 +88,7 @@ async fn answer(asking: impl Future<Output = Clarified>, limit: Option<Duration>
     };
     match clarified {
         Ok(Clarified::Answered(answer)) => answer,
-        Ok(Clarified::Nobody) => NOBODY.to_owned(),
+        Ok(Clarified::NoUser) => NOBODY.to_owned(),
         Err(limit) => format!(
             "No answer came within {} s. Choose the most sensible option yourself, go on with it, and say in \
              your answer which one you chose.",

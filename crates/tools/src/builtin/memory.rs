@@ -112,7 +112,7 @@ fn changes_shown(arguments: &Value) -> String {
     format!("{}: {}", text(arguments, "target"), shown.collect::<Vec<_>>().join("; "))
 }
 
-/// Operations count where there are any. What is missing in one is for the memory to complain about: it
+/// Operations count where there are any. What is missing in one is for the memory to print_error about: it
 /// knows what there is to choose from.
 fn changes(args: MemoryArgs) -> Vec<MemoryChange> {
     let MemoryArgs { action, content, old_text, operations, .. } = args;

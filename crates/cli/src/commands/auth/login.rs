@@ -7,9 +7,9 @@ use crate::launch;
 use futures::stream::{self, StreamExt};
 use hermes_config::Config;
 use hermes_runtime::login::{
-    Attempt, Flow, LoginError, LoginScreen, Tokens, Ways, browser_login, device_login, wait_for_real,
+    Attempt, Flow, LoginChannels, LoginError, LoginScreen, Tokens, browser_login, device_login, wait_for_real,
 };
-use hermes_runtime::{Asker, auth, model_choice};
+use hermes_runtime::{Fetcher, auth, model_choice};
 use hermes_terminal::{print, signals, term};
 use serde_json::json;
 use std::process::{Command, Stdio};
@@ -49,11 +49,11 @@ pub(super) async fn login(wish: Wish, common: &Common) -> Result<Exit, Failure> 
 }
 
 async fn run(config: &Config, flow: &Flow, wish: &Wish) -> Result<Result<Tokens, LoginError>, Failure> {
-    let asker: Asker = model_choice::asker(config, PATIENCE)?;
+    let fetcher: Fetcher = model_choice::fetcher(config, PATIENCE)?;
     let cancel = CancellationToken::new();
     let _watch = signals::watch(cancel.clone());
     let attempt = Attempt {
-        asker: &asker,
+        fetcher: &fetcher,
         screen: &Screen,
         cancel: &cancel,
         limit: Duration::from_secs(wish.timeout),
@@ -63,8 +63,8 @@ async fn run(config: &Config, flow: &Flow, wish: &Wish) -> Result<Result<Tokens,
         Flow::Device(flow) => device_login(flow, attempt).await,
         Flow::Browser(flow) => {
             let open = |url: &Url| wish.no_browser || open_browser(url);
-            let ways = Ways { open: &open, pasted: pasted_lines() };
-            browser_login(flow, ways, attempt).await
+            let channels = LoginChannels { open: &open, pasted: pasted_lines() };
+            browser_login(flow, channels, attempt).await
         }
     })
 }
@@ -91,11 +91,11 @@ impl LoginScreen for Screen {
                 "Open {url}\nand log in. If the browser cannot reach this machine, paste its final address here."
             ),
         };
-        what.lines().for_each(|line| term::complain(&term::printable(line)));
+        what.lines().for_each(|line| term::print_error(&term::printable(line)));
     }
 
     fn status(&self, text: &str) {
-        term::complain(&term::printable(text));
+        term::print_error(&term::printable(text));
     }
 }
 
@@ -132,7 +132,7 @@ pub(super) fn logout(provider: &str, common: &Common) -> Result<Exit, Failure> {
         return Ok(Exit::Answered);
     }
     let line = match count {
-        0 => format!("There is no stored login of {provider}."),
+        0 => format!("No login of {provider} is stored."),
         _ => format!("✓ Logged out of {provider}"),
     };
     term::print_line(&term::printable(&line));

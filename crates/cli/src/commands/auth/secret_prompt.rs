@@ -29,7 +29,7 @@ fn typed(question: &str) -> Result<String, Failure> {
     let _restore = Restore(before);
     term::complain_inline(question);
     let line = line(stdin().lock().bytes().map_while(Result::ok));
-    term::complain("");
+    term::print_error("");
     line.ok_or(Failure { exit: Exit::Interrupted, line: String::new() })
 }
 

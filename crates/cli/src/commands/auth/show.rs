@@ -72,7 +72,7 @@ fn lines(entries: &[EntryView]) -> Vec<String> {
 fn state(entry: &EntryView) -> String {
     match entry.availability {
         Availability::Ready => "ready".to_owned(),
-        Availability::Resting { until } => format!("in cooldown until {}", local(until)),
+        Availability::CoolingDown { until } => format!("in cooldown until {}", local(until)),
         Availability::Dead => "rejected by the provider".to_owned(),
         Availability::NoKey => "not set here".to_owned(),
     }
@@ -98,7 +98,7 @@ fn as_json(pool: &PoolView) -> Value {
     let entry = |entry: &EntryView| {
         let (state, until) = match entry.availability {
             Availability::Ready => ("ready", None),
-            Availability::Resting { until } => ("resting", Some(until)),
+            Availability::CoolingDown { until } => ("resting", Some(until)),
             Availability::Dead => ("dead", None),
             Availability::NoKey => ("no_key", None),
         };

@@ -16,7 +16,7 @@ pub(super) struct Shown<'a> {
     pub(super) source: Option<&'a str>,
 }
 
-/// The whole page, or one line if there is no usage.
+/// The whole page, or one line without usage.
 pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
     let (all, days) = (shown.insights, shown.stretch.days());
     if all.sessions == 0 {

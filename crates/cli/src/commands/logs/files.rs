@@ -28,7 +28,7 @@ impl Tail {
         Ok(Self { dir: dir.to_owned(), files, begun: Vec::new() })
     }
 
-    /// Returns true if there is no file.
+    /// Returns true if the file does not exist.
     pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

@@ -20,8 +20,8 @@ pub(super) async fn run(provider: &str, common: &Common) -> Result<Exit, Failure
         return Err(Failure::new(Exit::Config, format!("{} cannot be used yet: {why}", known.id)));
     }
     let place = model_choice::place(&config, Some(provider)).map_err(launch::blame_argument)?;
-    let asker = model_choice::asker(&config, PATIENCE)?;
-    let models = list_models(&place, &asker).await.map_err(|failure| {
+    let fetcher = model_choice::fetcher(&config, PATIENCE)?;
+    let models = list_models(&place, &fetcher).await.map_err(|failure| {
         let exit = match failure {
             CallFailure::Unreachable { .. } | CallFailure::TimedOut { .. } => Exit::Unreachable,
             _ => Exit::FailedTurn,

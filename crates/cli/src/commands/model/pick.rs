@@ -28,7 +28,7 @@ pub(super) async fn run(common: &Common) -> Result<Exit, Failure> {
     match choose(&config).await? {
         Some(choice) => save(&config, &choice, false, common),
         None => {
-            term::complain("No change.");
+            term::print_error("No change.");
             Ok(Exit::FailedTurn)
         }
     }
@@ -73,8 +73,10 @@ async fn ask_provider(config: &Config, rows: &[Row]) -> Result<Option<String>, F
             Some(id) if find_provider(&id).is_none_or(|provider| provider.not_yet().is_none()) => {
                 return Ok(Some(id));
             }
-            Some(id) => term::complain(&format!("{id} cannot be used yet; see `hermes model list --all`.")),
-            None => term::complain("Unknown provider; enter a number of the list."),
+            Some(id) => {
+                term::print_error(&format!("{id} cannot be used yet; see `hermes model list --all`."))
+            }
+            None => term::print_error("Unknown provider; enter a number of the list."),
         }
     }
 }
@@ -100,15 +102,15 @@ async fn known_models(config: &Config, provider: &str) -> Vec<ListedModel> {
     let place = match model_choice::place(config, Some(provider)) {
         Ok(place) => place,
         Err(error) => {
-            term::complain(&printable(&error.to_string()));
+            term::print_error(&printable(&error.to_string()));
             return Vec::new();
         }
     };
-    let Ok(asker) = model_choice::asker(config, PATIENCE) else { return Vec::new() };
-    match list_models(&place, &asker).await {
+    let Ok(fetcher) = model_choice::fetcher(config, PATIENCE) else { return Vec::new() };
+    match list_models(&place, &fetcher).await {
         Ok(models) => models,
         Err(error) => {
-            term::complain(&printable(&format!("{} did not list its models: {error}", place.label())));
+            term::print_error(&printable(&format!("{} did not list its models: {error}", place.label())));
             Vec::new()
         }
     }
@@ -128,7 +130,7 @@ async fn ask_model(models: &[ListedModel]) -> Result<Option<String>, Failure> {
         match number.map(|number| number.checked_sub(1).and_then(|at| models.get(at))) {
             None => return Ok(Some(answer)),
             Some(Some(model)) => return Ok(Some(model.id.clone())),
-            Some(None) => term::complain("No such number in the list."),
+            Some(None) => term::print_error("No such number in the list."),
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn save(settings: &Config, choice: &Choice, yes: bool, common: &Commo
             "model.api_key belongs to the old address; add --yes to remove it from config.yaml",
         )?
     {
-        term::complain("No change.");
+        term::print_error("No change.");
         return Ok(Exit::FailedTurn);
     }
     let mut changes: Vec<(&str, Option<&str>)> = Vec::new();

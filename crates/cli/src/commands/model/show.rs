@@ -84,8 +84,8 @@ fn setting_line(setting: &Explanation) -> String {
 
 /// The facts that a server at a loopback address reports.
 pub(crate) async fn ask_server(config: &Config, endpoint: &Endpoint) -> Option<ProbedServer> {
-    let asker = model_choice::asker(config, PATIENCE).ok()?;
-    probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), &asker).await
+    let fetcher = model_choice::fetcher(config, PATIENCE).ok()?;
+    probe(&endpoint.base_url, &endpoint.model, endpoint.key.as_ref(), &fetcher).await
 }
 
 pub(crate) fn server_text(server: &ProbedServer) -> String {

@@ -70,7 +70,7 @@ pub(super) async fn run(store: &SessionDb, args: ExportArgs, common: &Common) ->
         ExportError::Store(error) => error.into(),
     })?;
     finish(beside, Path::new(file)).map_err(failed)?;
-    term::complain(&format!("Exported {} to {file}", counted(count, "session")));
+    term::print_error(&format!("Exported {} to {file}", counted(count, "session")));
     files::after_export(store, file, &exported, args.files).await
 }
 

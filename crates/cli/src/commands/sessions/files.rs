@@ -128,7 +128,7 @@ async fn prune(
     }
     let question = || format!("Remove {} permanently?", sum(found.len(), bytes));
     if !wanted.yes && !confirm(&question(), "add --yes to remove them, or --dry-run to list them")? {
-        term::complain("Not removed.");
+        term::print_error("Not removed.");
         return Ok(Exit::FailedTurn);
     }
     let chosen: Vec<String> = found.iter().map(|old| old.file.name.clone()).collect();

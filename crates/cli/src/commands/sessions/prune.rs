@@ -51,7 +51,7 @@ pub(super) async fn run(store: &SessionDb, args: &PruneArgs, common: &Common) ->
     }
     let question = || format!("Delete {} permanently?", sessions(found.len()));
     if !args.yes && !confirm(&question(), "add --yes to delete them, or --dry-run to list them")? {
-        term::complain("Not deleted.");
+        term::print_error("Not deleted.");
         return Ok(Exit::FailedTurn);
     }
     let ids: Vec<SessionId> = found.iter().map(|session| session.id.clone()).collect();

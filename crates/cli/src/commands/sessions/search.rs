@@ -121,7 +121,7 @@ const COLUMNS: &[Column] = &[
 
 fn print(report: &SearchReport, query: &str) {
     if report.loosened && !report.hits.is_empty() {
-        term::complain("No exact match; these differ in punctuation:");
+        term::print_error("No exact match; these differ in punctuation:");
     }
     let table = Table::new(COLUMNS);
     let row = |hit: &SearchHit| {
@@ -132,7 +132,7 @@ fn print(report: &SearchReport, query: &str) {
         return;
     }
     if report.hits.is_empty() {
-        term::complain(&format!("No matches for: {}", printable(query)));
+        term::print_error(&format!("No matches for: {}", printable(query)));
     }
     if !report.complete {
         print::notice("the search index is not up to date; the newest messages may be missing");

@@ -25,7 +25,7 @@ pub(super) async fn run(store: &SessionDb, which: &str, yes: bool, common: &Comm
         term::print(&shown(&parts));
     }
     if !yes && !confirm("Use all of this when the session is resumed?", "add --yes to use it")? {
-        term::complain("No change; a resumed session gets a new prompt.");
+        term::print_error("No change; a resumed session gets a new prompt.");
         return Ok(Exit::FailedTurn);
     }
     store.trust_import(&id).await?;

@@ -5,7 +5,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::StreamExt;
 use futures::stream;
-use hermes_providers::login::{Attempt, BrowserFlow, LoginError, Redirect, Tokens, Ways, browser_login};
+use hermes_providers::login::{
+    Attempt, BrowserFlow, LoginChannels, LoginError, Redirect, Tokens, browser_login,
+};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -51,8 +53,8 @@ where
         into.lock().unwrap().push(tokio::spawn(act.clone()(page.clone())));
         true
     };
-    let ways = Ways { open: &open, pasted: stream::empty().boxed() };
-    let result = browser_login(&stub.browser(), ways, around.attempt()).await;
+    let channels = LoginChannels { open: &open, pasted: stream::empty().boxed() };
+    let result = browser_login(&stub.browser(), channels, around.attempt()).await;
     let browser = saw.lock().unwrap().pop().unwrap();
     (result, browser.await.unwrap())
 }
@@ -174,8 +176,8 @@ async fn paste(
         false
     };
     let limit = Duration::from_millis(300);
-    let ways = Ways { open: &open, pasted: receive.boxed() };
-    browser_login(flow, ways, Attempt { limit, ..around.attempt() }).await
+    let channels = LoginChannels { open: &open, pasted: receive.boxed() };
+    browser_login(flow, channels, Attempt { limit, ..around.attempt() }).await
 }
 
 #[tokio::test]
@@ -216,7 +218,7 @@ async fn login_can_be_cancelled() {
         cancel.cancel();
         true
     };
-    let ways = Ways { open: &open, pasted: stream::empty().boxed() };
-    let result = browser_login(&stub.browser(), ways, around.attempt()).await;
+    let channels = LoginChannels { open: &open, pasted: stream::empty().boxed() };
+    let result = browser_login(&stub.browser(), channels, around.attempt()).await;
     assert!(matches!(result, Err(LoginError::Cancelled)));
 }

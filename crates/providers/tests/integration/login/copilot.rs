@@ -1,7 +1,7 @@
 //! GitHub tokens that are exchanged for Copilot tokens.
 
 use super::stub::Stub;
-use hermes_providers::Asker;
+use hermes_providers::Fetcher;
 use hermes_providers::login::{CopilotTokens, EXCHANGE_URL, TokenSource, exchange_for_copilot};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
@@ -22,7 +22,7 @@ async fn token_is_exchanged_once_and_again_before_it_expires() {
     let answer = |token: &str, life| (200, json!({"token": token, "expires_at": in_seconds(life)}));
     let stub = Stub::saying(vec![answer("one", 1800), answer("two", 60), answer("three", 1800)]).await;
     let near = Url::parse("http://127.0.0.1:9/").unwrap();
-    let source = CopilotTokens::new(Asker::default(), stub.url("/token"), github(), &near).unwrap();
+    let source = CopilotTokens::new(Fetcher::default(), stub.url("/token"), github(), &near).unwrap();
     for want in ["one", "one"] {
         assert_eq!(source.token().await.unwrap().expose_secret(), want);
     }
@@ -63,7 +63,7 @@ async fn refusals_have_readable_reasons() {
     ] {
         let stub = Stub::saying(vec![(status, body)]).await;
         let failure =
-            exchange_for_copilot(&Asker::default(), &stub.url("/token"), &github()).await.unwrap_err();
+            exchange_for_copilot(&Fetcher::default(), &stub.url("/token"), &github()).await.unwrap_err();
         let (said, debug) = (failure.to_string(), format!("{failure:?}"));
         assert!(said.contains(want), "{want}: {said}");
         assert!(!said.contains("hush") && !debug.contains("hush"), "{debug}");
@@ -74,11 +74,11 @@ async fn refusals_have_readable_reasons() {
 #[tokio::test]
 async fn tokens_are_sent_to_their_own_addresses_only() {
     let elsewhere = Url::parse("https://github.example/token").unwrap();
-    let failure = exchange_for_copilot(&Asker::default(), &elsewhere, &github()).await.unwrap_err();
+    let failure = exchange_for_copilot(&Fetcher::default(), &elsewhere, &github()).await.unwrap_err();
     assert_eq!(failure.to_string(), "a GitHub token is not sent to https://github.example");
     let classic = SecretString::from("ghp_hush0123456789012345");
     let stub = Stub::saying(vec![]).await;
-    let failure = exchange_for_copilot(&Asker::default(), &stub.url("/token"), &classic).await.unwrap_err();
+    let failure = exchange_for_copilot(&Fetcher::default(), &stub.url("/token"), &classic).await.unwrap_err();
     assert!(failure.to_string().contains("fine-grained"), "{failure}");
     assert_eq!(stub.seen().len(), 0);
     for (base_url, is_good) in [
@@ -90,7 +90,7 @@ async fn tokens_are_sent_to_their_own_addresses_only() {
     ] {
         let exchange = Url::parse(EXCHANGE_URL).unwrap();
         let base_url = Url::parse(base_url).unwrap();
-        let made = CopilotTokens::new(Asker::default(), exchange, github(), &base_url);
+        let made = CopilotTokens::new(Fetcher::default(), exchange, github(), &base_url);
         assert_eq!(made.is_ok(), is_good, "{base_url}");
     }
 }

@@ -1,7 +1,7 @@
 //! The next token from a refresh token, and the logins of vendors' own programs.
 
 use super::stub::Stub;
-use hermes_providers::Asker;
+use hermes_providers::Fetcher;
 use hermes_providers::login::{
     RefreshError, RefreshToken, TokenEndpoint, TokenSource, VendorPlaces, VendorTokens, VendorTool, refresh,
 };
@@ -35,7 +35,7 @@ async fn permanent_and_temporary_refusals_are_distinguished() {
         (200, json!({}), "transient"),
     ] {
         let stub = Stub::saying(vec![(status, body.clone())]).await;
-        let got = match refresh(&Asker::default(), &stub.token(), &of(&stub)).await.unwrap_err() {
+        let got = match refresh(&Fetcher::default(), &stub.token(), &of(&stub)).await.unwrap_err() {
             RefreshError::Terminal { reason } => format!("terminal {reason}"),
             RefreshError::Transient { .. } => "transient".into(),
             RefreshError::Refused { .. } => "refused".into(),
@@ -49,18 +49,18 @@ async fn permanent_and_temporary_refusals_are_distinguished() {
         ..Stub::saying(vec![]).await.token()
     };
     let token = RefreshToken::new(SecretString::from("ref-hush"), unreachable.origin());
-    let error = refresh(&Asker::default(), &unreachable, &token).await.unwrap_err();
+    let error = refresh(&Fetcher::default(), &unreachable, &token).await.unwrap_err();
     assert!(matches!(error, RefreshError::Transient { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn refresh_token_is_sent_to_its_issuer_in_its_form() {
     let stub = Stub::saying(vec![(200, json!({"access_token": "next-hush", "expires_in": 60}))]).await;
-    let next = refresh(&Asker::default(), &stub.token(), &of(&stub)).await.unwrap();
+    let next = refresh(&Fetcher::default(), &stub.token(), &of(&stub)).await.unwrap();
     // Without a new one, the old one is used again.
     assert_eq!(next.refresh.unwrap().secret().expose_secret(), "ref-hush");
     let header = TokenEndpoint { refresh_header: Some("x-nous-refresh-token"), ..stub.token() };
-    refresh(&Asker::default(), &header, &of(&stub)).await.unwrap();
+    refresh(&Fetcher::default(), &header, &of(&stub)).await.unwrap();
     let (seen, forms) = (stub.seen(), stub.forms());
     assert_eq!(
         (forms[0]["grant_type"].as_str(), forms[0]["refresh_token"].as_str()),
@@ -69,7 +69,7 @@ async fn refresh_token_is_sent_to_its_issuer_in_its_form() {
     assert_eq!(seen[1].header("x-nous-refresh-token"), Some("ref-hush"));
     assert!(!forms[1].contains_key("refresh_token"));
     let other = Stub::saying(vec![]).await;
-    let error = refresh(&Asker::default(), &other.token(), &of(&stub)).await.unwrap_err();
+    let error = refresh(&Fetcher::default(), &other.token(), &of(&stub)).await.unwrap_err();
     assert!(matches!(error, RefreshError::OtherOrigin { .. }), "{error}");
     assert_eq!(other.seen().len(), 0);
 }

@@ -4,7 +4,7 @@ use super::stub::{Lookups, Stub};
 use futures::StreamExt;
 use futures::stream;
 use hermes_providers::login::{
-    RefreshToken, TokenEndpoint, Ways, browser_login, device_login, exchange_for_copilot, refresh,
+    LoginChannels, RefreshToken, TokenEndpoint, browser_login, device_login, exchange_for_copilot, refresh,
 };
 use hermes_scripted::http::Request;
 use secrecy::SecretString;
@@ -64,10 +64,10 @@ async fn no_error_repeats_a_token() {
             let token = RefreshToken::new(SecretString::from("ref-hush-1"), stub.token().origin());
             let header = TokenEndpoint { refresh_header: Some("x-refresh"), ..stub.token() };
             for endpoint in [stub.token(), header] {
-                check(&refresh(&around.asker, &endpoint, &token).await.unwrap_err(), &place);
+                check(&refresh(&around.fetcher, &endpoint, &token).await.unwrap_err(), &place);
             }
             let github = SecretString::from("github-hush-1");
-            let exchanged = exchange_for_copilot(&around.asker, &stub.url("/token"), &github).await;
+            let exchanged = exchange_for_copilot(&around.fetcher, &stub.url("/token"), &github).await;
             check(&exchanged.unwrap_err(), &place);
             // The device's code is returned, then everything is repeated.
             let first = Stub::answering(move |request| match request.path.as_str() {
@@ -81,8 +81,8 @@ async fn no_error_repeats_a_token() {
                 tokio::spawn(async move { come_back(&page).await });
                 true
             };
-            let ways = Ways { open: &open, pasted: stream::empty().boxed() };
-            check(&browser_login(&stub.browser(), ways, around.attempt()).await.unwrap_err(), &place);
+            let channels = LoginChannels { open: &open, pasted: stream::empty().boxed() };
+            check(&browser_login(&stub.browser(), channels, around.attempt()).await.unwrap_err(), &place);
             for line in around.screen.lines() {
                 let is_page = line.starts_with("http");
                 assert!(is_page || !line.contains(WORD), "{place}: {line}");

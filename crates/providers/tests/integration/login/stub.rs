@@ -2,7 +2,7 @@
 
 use futures::FutureExt;
 use hermes_conversation::BoxFuture;
-use hermes_providers::Asker;
+use hermes_providers::Fetcher;
 use hermes_providers::login::{
     Attempt, BrowserFlow, DeviceFlow, LoginScreen, Redirect, TokenEndpoint, wait_for_real,
 };
@@ -119,7 +119,7 @@ impl LoginScreen for Screen {
 
 /// The parts of an attempt. Waits take no time and are recorded.
 pub(crate) struct Lookups {
-    pub(crate) asker: Asker,
+    pub(crate) fetcher: Fetcher,
     pub(crate) screen: Screen,
     pub(crate) cancel: CancellationToken,
     pub(crate) waits: Arc<Mutex<Vec<u64>>>,
@@ -139,7 +139,7 @@ impl Lookups {
 
     pub(crate) fn by_the_clock() -> Self {
         Self {
-            asker: Asker { limit: Duration::from_secs(20), ..Asker::default() },
+            fetcher: Fetcher { limit: Duration::from_secs(20), ..Fetcher::default() },
             screen: Screen::default(),
             cancel: CancellationToken::new(),
             waits: Arc::default(),
@@ -149,7 +149,7 @@ impl Lookups {
 
     pub(crate) fn attempt(&self) -> Attempt<'_> {
         Attempt {
-            asker: &self.asker,
+            fetcher: &self.fetcher,
             screen: &self.screen,
             cancel: &self.cancel,
             limit: Duration::from_secs(600),

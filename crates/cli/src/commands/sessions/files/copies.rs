@@ -72,7 +72,7 @@ pub(in crate::commands::sessions) async fn after_import(
     let ids = [imported.sessions.as_slice(), imported.skipped.as_slice()].concat();
     let done = store.import_files(&ids, &folder).await?;
     if common.json {
-        complain(&done);
+        print_error(&done);
     } else {
         tell("Imported", "from", &done, &folder);
     }
@@ -83,12 +83,12 @@ pub(in crate::commands::sessions) async fn after_import(
 fn tell(did: &str, way: &str, done: &CopiedFiles, folder: &Path) {
     if !done.copied.is_empty() {
         let files = counted(count(&done.copied), "file");
-        term::complain(&format!("{did} {files} {way} {}", printable(&folder.to_string_lossy())));
+        term::print_error(&format!("{did} {files} {way} {}", printable(&folder.to_string_lossy())));
     }
-    complain(done);
+    print_error(done);
 }
 
-fn complain(done: &CopiedFiles) {
+fn print_error(done: &CopiedFiles) {
     for problem in &done.problems {
         print::notice(&format!("not copied: {}", problem));
     }
