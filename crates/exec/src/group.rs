@@ -6,7 +6,8 @@
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::fs::File;
+use std::io::Read;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct Group {
 /// The time for which [`reap`] waits for killed processes.
 const REAP_PATIENCE: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
+/// More than 52 numbers and a name can have.
+const LONGEST_STAT: usize = 2048;
 
 /// The id of the current boot; empty if the system has none.
 pub fn this_boot() -> &'static str {
@@ -139,8 +142,11 @@ pub(crate) struct Stat {
 
 impl Stat {
     pub(crate) fn of(id: u32) -> std::io::Result<Self> {
-        let text = std::fs::read_to_string(Path::new("/proc").join(id.to_string()).join("stat"))?;
-        Self::parse(&text).ok_or_else(|| Errno::INVAL.into())
+        // The kernel writes the line at once and has no size for it: one read is enough, and `read_to_string` needs six.
+        let mut line = [0; LONGEST_STAT];
+        let read = File::open(format!("/proc/{id}/stat"))?.read(&mut line)?;
+        let text = line.get(..read).and_then(|line| str::from_utf8(line).ok());
+        text.and_then(Self::parse).ok_or_else(|| Errno::INVAL.into())
     }
 
     /// Parses the fields after the name, which is in parentheses and may contain anything.

@@ -20,6 +20,7 @@ mod shell_wrapper;
 mod spill;
 pub mod supervisor;
 mod utf8_decoder;
+mod vfork;
 
 pub use backend::{
     Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,

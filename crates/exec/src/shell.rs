@@ -25,6 +25,13 @@ impl SpawnOptions {
 /// A shell that waits for a line on its standard input and then runs `command`. The caller connects the three
 /// streams.
 pub(crate) fn waiting(command: &Command, ties: SpawnOptions) -> std::process::Command {
+    let mut shell = unprepared(command);
+    lead_session(&mut shell, ties);
+    shell
+}
+
+/// As [`waiting`], without the preparations of [`prepare`].
+pub(crate) fn unprepared(command: &Command) -> std::process::Command {
     let mut shell = std::process::Command::new(shell());
     shell
         .arg("-c")
@@ -34,7 +41,6 @@ pub(crate) fn waiting(command: &Command, ties: SpawnOptions) -> std::process::Co
         .current_dir(&command.cwd)
         .env_clear()
         .envs(command.env.iter().map(|(name, value)| (name, value)));
-    lead_session(&mut shell, ties);
     shell
 }
 
@@ -49,24 +55,26 @@ fn shell() -> &'static str {
     })
 }
 
-/// Makes the child lead a new session and process group, without core dumps.
+/// Makes this process lead a new session and process group, without core dumps. Makes at most four system calls and
+/// nothing else, so that a child can call it between fork and exec.
+pub(crate) fn prepare(ties: SpawnOptions) -> std::io::Result<()> {
+    setsid()?;
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    setrlimit(Resource::Core, none)?;
+    if let Some(mask) = ties.umask {
+        umask(Mode::from_raw_mode(mask));
+    }
+    if ties.dies_with_parent {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+    }
+    Ok(())
+}
+
+/// Prepares the child of `command` as [`prepare`] says.
 pub(crate) fn lead_session(command: &mut std::process::Command, ties: SpawnOptions) {
-    let prepare = move || {
-        setsid()?;
-        let none = Rlimit { current: Some(0), maximum: Some(0) };
-        setrlimit(Resource::Core, none)?;
-        if let Some(mask) = ties.umask {
-            umask(Mode::from_raw_mode(mask));
-        }
-        if ties.dies_with_parent {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
-        }
-        Ok(())
-    };
-    // SAFETY: between fork and exec the closure makes at most four system calls and nothing else; it allocates
-    // nothing, takes no lock and touches no memory of the parent.
+    // SAFETY: `prepare` allocates nothing, takes no lock and touches no memory of the parent.
     #[expect(unsafe_code, reason = "std offers no safe way to start a session in a child")]
     unsafe {
-        command.pre_exec(prepare);
+        command.pre_exec(move || prepare(ties));
     }
 }

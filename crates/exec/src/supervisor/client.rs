@@ -3,7 +3,7 @@
 use super::call::SupervisedCall;
 use super::error::SuperviseError;
 use super::follow::{Attached, Outcome, follow};
-use super::frame::{Frames, is_hangup, send};
+use super::frame::{Frames, encoded, is_hangup};
 use super::launch::{Program, launch};
 use super::paths::{Folder, SupervisorPaths, check_peer};
 use super::protocol::{CommandStatus, Leaving, Reply, Request, State, Stop, VERSION};
@@ -11,6 +11,7 @@ use super::spec::{Key, Lifetime, Owner, SupervisorSettings};
 use crate::{OutputLimits, live_groups};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
@@ -96,31 +97,31 @@ impl Supervised {
     /// As [`forget`](Self::forget) for several keys, if a supervisor runs: the next one removes old records
     /// when it starts.
     pub async fn forget_all(&self, keys: &[Key]) -> Result<(), SuperviseError> {
-        let Some(mut connection) = self.connect().await? else {
+        let mut requests = keys.iter().map(|key| Request::Forget { key: key.clone() });
+        let Some(first) = requests.next() else {
             return Ok(());
         };
-        for key in keys {
-            match connection.ask(&Request::Forget { key: key.clone() }).await? {
-                Some(reply) => done(&reply)?,
-                None => break,
-            }
+        let Some((mut connection, mut reply)) = self.connect(&first).await? else {
+            return Ok(());
+        };
+        for request in requests {
+            let Some(forgotten) = reply else { return Ok(()) };
+            done(&forgotten)?;
+            reply = connection.ask(&request).await?;
         }
-        Ok(())
+        reply.map_or(Ok(()), |forgotten| done(&forgotten))
     }
 
     /// Ends the commands whose lifetime ends now, of one session or of all sessions of this process, and
     /// returns their number.
     pub async fn leave(&self, session: Option<&str>, leaving: Leaving) -> Result<usize, SuperviseError> {
         // A process without commands does not start a supervisor in order to leave it.
-        let Some(mut connection) = self.connect().await? else {
-            return Ok(0);
-        };
         let ask =
             Request::Leave { owner: self.owner().clone(), session: session.map(str::to_owned), leaving };
-        match connection.ask(&ask).await? {
-            Some(Reply::Left { commands }) => Ok(commands),
-            Some(other) => Err(unexpected(&other)),
-            None => Ok(0),
+        match self.connect(&ask).await? {
+            Some((_, Some(Reply::Left { commands }))) => Ok(commands),
+            Some((_, Some(other))) => Err(unexpected(&other)),
+            Some((_, None)) | None => Ok(0),
         }
     }
 
@@ -149,30 +150,33 @@ impl Supervised {
     /// supervisor exited is safe: commands are identified by their keys.
     pub(crate) async fn ask(&self, request: &Request) -> Result<(Connection, Reply), SuperviseError> {
         for _ in 0..ATTEMPTS {
-            let Some(mut connection) = self.connect().await? else {
-                self.start_supervisor().await?;
-                continue;
-            };
-            match connection.ask(request).await? {
-                Some(Reply::Refused { reason }) => return Err(SuperviseError::Refused { reason }),
-                Some(reply) => return Ok((connection, reply)),
-                None => {}
+            match self.connect(request).await? {
+                None => self.start_supervisor().await?,
+                Some((_, Some(Reply::Refused { reason }))) => return Err(SuperviseError::Refused { reason }),
+                Some((connection, Some(reply))) => return Ok((connection, reply)),
+                Some((_, None)) => {}
             }
         }
         Err(SuperviseError::KeepsLeaving)
     }
 
-    async fn connect(&self) -> Result<Option<Connection>, SuperviseError> {
+    /// Connects and sends the first request right behind the hello, so that the supervisor wakes up once for both. A
+    /// supervisor of another version does not read it. `None` if no supervisor runs; its answer is `None` if it left.
+    async fn connect(&self, first: &Request) -> Result<Option<(Connection, Option<Reply>)>, SuperviseError> {
         let Some(stream) = reach(&self.shared.paths).await? else {
             return Ok(None);
         };
         let (reader, writer) = stream.into_split();
         let mut connection = Connection { frames: Frames::new(reader), writer };
-        let hello = Request::Hello { version: VERSION };
-        let answer = tokio::time::timeout(PATIENCE, connection.ask(&hello)).await;
+        let mut opening = encoded(&Request::Hello { version: VERSION })?;
+        opening.extend(encoded(first)?);
+        let answer = tokio::time::timeout(PATIENCE, connection.exchange(&opening)).await;
         match answer.map_err(|_| SuperviseError::Silent)?? {
             None => Ok(None),
-            Some(Reply::Hello { version: VERSION }) => Ok(Some(connection)),
+            Some(Reply::Hello { version: VERSION }) => {
+                let reply = connection.reply().await?;
+                Ok(Some((connection, reply)))
+            }
             Some(Reply::Hello { version: theirs }) => {
                 Err(SuperviseError::OtherVersion { ours: VERSION, theirs })
             }
@@ -237,10 +241,19 @@ pub(crate) struct Connection {
 impl Connection {
     /// Sends a request and returns the answer; `None` if the supervisor is gone.
     pub(crate) async fn ask(&mut self, request: &Request) -> Result<Option<Reply>, SuperviseError> {
-        match send(&mut self.writer, request).await {
-            Err(SuperviseError::Io { source, .. }) if is_hangup(&source) => return Ok(None),
-            sent => sent?,
+        self.exchange(&encoded(request)?).await
+    }
+
+    /// Sends frames and returns the first answer; `None` if the supervisor is gone.
+    async fn exchange(&mut self, frames: &[u8]) -> Result<Option<Reply>, SuperviseError> {
+        match self.writer.write_all(frames).await {
+            Err(error) if is_hangup(&error) => return Ok(None),
+            sent => sent.map_err(SuperviseError::io("write to the supervisor's socket"))?,
         }
+        self.reply().await
+    }
+
+    async fn reply(&mut self) -> Result<Option<Reply>, SuperviseError> {
         self.frames.next().await?.map(|frame| frame.message()).transpose()
     }
 }

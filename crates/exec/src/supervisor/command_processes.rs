@@ -7,7 +7,10 @@
 
 use crate::Group;
 use crate::group::{Stat, pid, processes};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process, wait, waitid,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -59,6 +62,9 @@ impl CommandProcesses {
     /// Returns true if a command whose shell has exited has processes left. All of them were adopted, so in the
     /// normal case a look at our own children is enough.
     pub(crate) fn has_remnants(&self, name: &CommandIdentity) -> bool {
+        if has_no_child() {
+            return false;
+        }
         let ours: BTreeSet<u32> = self.members().keys().copied().collect();
         match children() {
             Some(children) if children.iter().all(|child| ours.contains(child)) => false,
@@ -94,7 +100,7 @@ impl CommandProcesses {
     /// Kills all children when no command runs: processes that could not be assigned to a command.
     pub(crate) fn kill_strays(&self) {
         let members = self.members();
-        if members.is_empty() {
+        if members.is_empty() && !has_no_child() {
             for child in children().unwrap_or_default().into_iter().filter_map(pid) {
                 let _ = kill_process(child, Signal::KILL);
             }
@@ -166,6 +172,12 @@ fn is_root(process: &Seen, me: i64, command: &CommandIdentity, others: &[Command
     // started it.
     process.mark.as_ref() == Some(&command.mark)
         || others.iter().all(|other| other.group.started > stat.started)
+}
+
+/// Returns true if this process has no child, not even an exited one. Cheaper than listing them.
+fn has_no_child() -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::All, look).is_err_and(|error| error == Errno::CHILD)
 }
 
 /// Our children, if the kernel lists them.

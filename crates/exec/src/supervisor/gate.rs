@@ -3,16 +3,17 @@
 use super::spec::Spec;
 use crate::backend::{Command, OutputLimits};
 use crate::shell::{self, SpawnOptions};
+use crate::vfork::Image;
 use crate::{ExecError, Group};
-use std::os::fd::OwnedFd;
-use std::process::{ChildStdin, Stdio};
+use std::io::PipeWriter;
+use std::os::fd::{AsFd, OwnedFd};
 use tokio::net::unix::pipe;
 
 /// A started shell that has not run its command yet.
 pub(crate) struct Shell {
     pub(crate) group: Group,
     /// Writing a line here opens the gate; closing it makes the shell exit.
-    pub(crate) gate: ChildStdin,
+    pub(crate) gate: PipeWriter,
     /// Its output, of both streams.
     pub(crate) pipe: pipe::Receiver,
 }
@@ -31,14 +32,13 @@ impl Shell {
         };
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
-        let errors = write.try_clone().map_err(failed("make a pipe"))?;
-        let mut shell = shell::waiting(&command, SpawnOptions { dies_with_parent: true, umask: spec.umask });
-        shell.stdin(Stdio::piped()).stdout(Stdio::from(write)).stderr(Stdio::from(errors));
-        let mut child = shell.spawn().map_err(failed("start a shell"))?;
-        let gone = || std::io::Error::from(std::io::ErrorKind::NotFound);
-        let gate = child.stdin.take().ok_or_else(gone).map_err(failed("start a shell"))?;
-        // The shell is collected with all other children; dropping the handle does not affect it.
-        let group = Group::led_by(child.id()).map_err(failed("read /proc"))?;
+        let (input, gate) = std::io::pipe().map_err(failed("make a pipe"))?;
+        let ties = SpawnOptions { dies_with_parent: true, umask: spec.umask };
+        let image = Image::of(&shell::unprepared(&command)).map_err(failed("start a shell"))?;
+        let streams = [input.as_fd(), write.as_fd(), write.as_fd()];
+        let shell = image.start(streams, &|| shell::prepare(ties)).map_err(failed("start a shell"))?;
+        // The shell is collected with all other children.
+        let group = Group::led_by(shell).map_err(failed("read /proc"))?;
         Ok(Self { group, gate, pipe })
     }
 }

@@ -17,8 +17,7 @@ use crate::cwd_file::CwdFile;
 use crate::local::{TERM_AGAIN, TERM_GRACE};
 use crate::{ExecError, shell_wrapper};
 use rustix::process::{Signal, WaitStatus};
-use std::io::Write;
-use std::process::ChildStdin;
+use std::io::{PipeWriter, Write};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe;
@@ -141,7 +140,7 @@ struct Running {
     owner_gone: Option<BoxFuture<'static, ()>>,
     limits: Limits,
     /// Present until it is opened.
-    gate: Option<ChildStdin>,
+    gate: Option<PipeWriter>,
     exit: oneshot::Receiver<WaitStatus>,
     status: Option<WaitStatus>,
     /// `None` once every writer has closed it.
