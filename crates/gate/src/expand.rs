@@ -136,7 +136,8 @@ fn output_text(output: &Output) -> String {
         Output::Text(text) => text.trim_end_matches('\n').to_owned(),
         Output::Nothing => String::new(),
         Output::Harmless => UNKNOWN.into(),
-        Output::Paths(_) | Output::Unknown | Output::Decoded(_) | Output::Remote => OUTPUT.into(),
+        Output::Decoded(_, Some(text)) => text.trim_end_matches('\n').to_owned(),
+        Output::Paths(_) | Output::Unknown | Output::Decoded(_, None) | Output::Remote => OUTPUT.into(),
     }
 }
 

@@ -13,8 +13,8 @@ pub(crate) enum Output {
     /// A text that does not depend on files of the user, such as a date or a commit id.
     Harmless,
     Unknown,
-    /// Text that was decoded by the program of this name.
-    Decoded(&'static str),
+    /// Text that the program of this name decoded, if it is known.
+    Decoded(&'static str, Option<String>),
     /// Text from another machine.
     Remote,
 }
@@ -40,7 +40,7 @@ impl Output {
                 Output::Text(_) => 2,
                 Output::Paths(_) => 3,
                 Output::Unknown => 4,
-                Output::Decoded(_) => 5,
+                Output::Decoded(..) => 5,
                 Output::Remote => 6,
             }
         }

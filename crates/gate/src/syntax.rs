@@ -15,7 +15,7 @@ mod words;
 
 pub(crate) use commands::parse;
 pub(crate) use tree::{
-    AndOr, Assignment, Command, Connector, Here, Kind, Operation, Part, Pipeline, Redirect, RedirectKind, Script,
+    AndOr, Assignment, Command, Connector, Kind, Operation, Part, Pipeline, Redirect, RedirectKind, Script,
     Simple, Word,
 };
 

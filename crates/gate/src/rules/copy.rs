@@ -29,7 +29,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
         "split" | "csplit" => {
             let parsed = parse(call.arguments, Spec { letters: "abClnt", long: &["--bytes", "--lines", "--suffix-length", "--filter", "--number"] });
             if let Some(text) = parsed.values(&["--filter"]).next() {
-                walker.payload(&text.text.clone(), Output::Unknown)?;
+                super::tools::program_option(walker, "split", "--filter", &text.text.clone())?;
             }
             if let Some(prefix) = parsed.operands.get(1) {
                 walker.write(prefix, Via::Other);

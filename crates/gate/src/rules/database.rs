@@ -67,7 +67,7 @@ fn client(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadable> {
     }
     match call.stdin {
         Output::Text(text) => texts.push(text.clone()),
-        Output::Remote | Output::Decoded(_) => {
+        Output::Remote | Output::Decoded(..) => {
             walker.ask(EffectKind::Execute, None, keys::UNKNOWN_PAYLOAD, format!("{} runs SQL that is not known", call.name));
         }
         _ => {}

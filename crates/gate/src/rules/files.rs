@@ -136,10 +136,8 @@ impl Walker<'_> {
     pub(crate) fn delete(&mut self, field: &Field) {
         let target = self.resolve(field);
         let Some(path) = target.path().map(Path::to_path_buf) else {
-            if field.text.contains(crate::field::OUTPUT) || field.text.contains(crate::field::INPUT) || !self.scene.is_sandboxed {
-                let reason = format!("deletes `{}`, which is only known when the command runs", field.shown());
-                self.ask(EffectKind::Delete, None, keys::UNKNOWN_PATH, reason);
-            }
+            let reason = format!("deletes `{}`, which is only known when the command runs", field.shown());
+            self.ask(EffectKind::Delete, None, keys::UNKNOWN_PATH, reason);
             return;
         };
         let shown = path.display().to_string();

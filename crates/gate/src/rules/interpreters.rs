@@ -9,7 +9,7 @@ use crate::assessment::EffectKind;
 use crate::field::{Field, is_known};
 use crate::keys;
 use crate::limits::Unreadable;
-use crate::options::{Spec, parse, parse_until};
+use crate::options::{Spec, parse_until};
 use crate::output::Output;
 use crate::walk::{Call, Walker};
 
@@ -65,7 +65,10 @@ impl Interpreter {
             return Ok(Output::Harmless);
         }
         self.options(walker, call, &parsed)?;
-        let texts: Vec<Field> = parsed.values(self.code).cloned().collect();
+        let mut texts: Vec<Field> = parsed.values(self.code).cloned().collect();
+        if call.name == "deno" && parsed.operands.first().is_some_and(|verb| verb.text == "eval") {
+            texts.extend(arguments.get(index..).unwrap_or_default().iter().find(|field| !field.text.starts_with('-')).cloned());
+        }
         if !texts.is_empty() {
             for text in &texts {
                 self.code(walker, &text.text, keys::SCRIPT_CODE)?;

@@ -27,7 +27,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             base64(call)
         }
         "rev" => match call.stdin {
-            Output::Text(text) if call.arguments.is_empty() => Output::Text(reversed(text)),
+            Output::Text(text) if call.arguments.is_empty() => Output::Decoded("rev", Some(reversed(text))),
             other => other.filtered(),
         },
         "xxd" | "tr" | "openssl" | "gunzip" | "zcat" | "gzip" | "bzip2" | "bzcat" | "xz" | "xzcat" | "zstd" | "zstdcat" | "uudecode" | "ascii2uni" | "hex"
@@ -40,7 +40,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
         "openssl" => {
             secrets::arguments(walker, call);
             super::secrets::openssl(walker, call);
-            Output::Decoded("openssl")
+            Output::Decoded("openssl", None)
         }
         "head" | "tail" | "sort" | "uniq" | "cut" | "column" | "fold" | "fmt" | "paste" | "wc" | "less" | "more" | "expand"
         | "strings" | "shuf" | "comm" | "join" | "numfmt" | "pr" => return filter(walker, call).map(Some),
@@ -191,11 +191,11 @@ fn base64(call: &Call<'_>) -> Output {
     let has_file = call.arguments.iter().any(|field| !field.text.starts_with('-'));
     match call.stdin {
         Output::Text(text) if !has_file && call.name.ends_with("base64") => match super::tools::decode_base64(text.trim()) {
-            Some(decoded) => Output::Text(decoded),
-            None => Output::Decoded("base64"),
+            Some(decoded) => Output::Decoded("base64", Some(decoded)),
+            None => Output::Decoded("base64", None),
         },
         Output::Remote => Output::Remote,
-        _ => Output::Decoded("base64"),
+        _ => Output::Decoded("base64", None),
     }
 }
 
@@ -208,9 +208,9 @@ fn decoded(call: &Call<'_>) -> Output {
     match (call.name, call.stdin) {
         (_, Output::Remote) => Output::Remote,
         ("tr", Output::Paths(_)) => call.stdin.clone(),
-        ("tr", _) => Output::Decoded("tr"),
-        ("xxd", _) => Output::Decoded("xxd"),
-        _ => Output::Decoded("a decoder"),
+        ("tr", _) => Output::Decoded("tr", None),
+        ("xxd", _) => Output::Decoded("xxd", None),
+        _ => Output::Decoded("a decoder", None),
     }
 }
 

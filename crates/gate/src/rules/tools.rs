@@ -67,6 +67,7 @@ fn editor(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str]) -> Result<()
     for (index, word) in words.iter().enumerate() {
         let text = match *word {
             "-c" | "--cmd" | "-S" | "-s" | "-u" | "--eval" | "-l" | "--load" | "-f" | "--funcall" | "--script" | "-e" if index + 1 < words.len() => words.get(index + 1).copied(),
+            _ if word.starts_with('-') && word.ends_with('c') => words.get(index + 1).copied(),
             _ => word.strip_prefix('+').filter(|text| !text.is_empty()),
         };
         let Some(text) = text else { continue };
@@ -202,7 +203,7 @@ impl Walker<'_> {
         let prepared = target.path().and_then(|path| self.prepared.iter().rev().find(|(other, _)| other == path));
         match prepared {
             Some((_, Prepared::Remote)) => Output::Remote,
-            Some((_, Prepared::Unknown)) => Output::Decoded("a decoder"),
+            Some((_, Prepared::Unknown)) => Output::Decoded("a decoder", None),
             _ => Output::Unknown,
         }
     }

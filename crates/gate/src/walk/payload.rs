@@ -45,7 +45,10 @@ impl Walker<'_> {
         let (rule, reason) = match stdin {
             Output::Text(text) => return self.payload(text, Output::Unknown),
             Output::Remote => (keys::REMOTE_TO_SHELL, format!("runs text from the network with {name}")),
-            Output::Decoded(decoder) => {
+            Output::Decoded(decoder, text) => {
+                if let Some(text) = text {
+                    self.payload(text, Output::Unknown)?;
+                }
                 (decoded_key(decoder), format!("runs text decoded by {decoder} with {name}"))
             }
             Output::Nothing | Output::Paths(_) | Output::Harmless | Output::Unknown => {

@@ -26,7 +26,10 @@ impl Walker<'_> {
             match &redirect.kind {
                 RedirectKind::Read(word) => {
                     let fields = self.fields(word)?;
-                    result.stdin = fields.iter().find_map(|field| self.process_output(field)).unwrap_or(Output::Unknown);
+                    let process = fields.iter().find_map(|field| self.process_output(field));
+                    let is_empty = fields.iter().all(|field| field.text == "/dev/null");
+                    let plain = if is_empty { Output::Text(String::new()) } else { Output::Unknown };
+                    result.stdin = process.unwrap_or(plain);
                     for field in &fields {
                         self.network_device(field);
                         self.read(field);
@@ -83,7 +86,7 @@ impl Walker<'_> {
     pub(crate) fn fetched_into(&mut self, fields: &[Field], output: &Output) {
         let prepared = match output {
             Output::Remote => Prepared::Remote,
-            Output::Decoded(_) => Prepared::Unknown,
+            Output::Decoded(..) => Prepared::Unknown,
             _ => return,
         };
         for field in fields {

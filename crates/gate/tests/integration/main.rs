@@ -1,0 +1,6 @@
+//! Integration tests of the command gate.
+
+#![expect(clippy::print_stdout, reason = "rates and misses are printed for the reader of a failed test")]
+
+mod corpus;
+mod support;
