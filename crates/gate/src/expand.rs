@@ -142,7 +142,7 @@ fn output_text(output: &Output) -> String {
 }
 
 /// Returns true for characters that a terminal does not show or that reorder text.
-fn is_invisible(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     let is_control = character.is_control() && !matches!(character, '\t' | '\n');
     (is_control && !is_mark(character))
         || matches!(character,

@@ -17,6 +17,10 @@ pub(crate) const MAX_ALTERNATIVES: usize = 16;
 /// Fields that one word expands to, and bytes of all expansions together.
 pub(crate) const MAX_FIELDS: usize = 256;
 pub(crate) const MAX_EXPANDED: usize = 600_000;
+/// Arguments of all calls together; those of a call inside of another count again.
+pub(crate) const MAX_ARGUMENTS: usize = 100_000;
+/// Looks into the tables of protected paths. A pattern counts as several.
+pub(crate) const MAX_LOOKUPS: usize = 6_000;
 /// Findings that are kept; more do not change the verdict.
 pub(crate) const MAX_FINDINGS: usize = 64;
 
@@ -47,6 +51,8 @@ pub(crate) struct Spent {
     commands: usize,
     read: usize,
     expanded: usize,
+    arguments: usize,
+    lookups: usize,
 }
 
 impl Spent {
@@ -58,6 +64,17 @@ impl Spent {
     pub(crate) fn command(&mut self) -> Result<(), Unreadable> {
         self.commands += 1;
         if self.commands > MAX_COMMANDS { Err(Unreadable::TooManyWords) } else { Ok(()) }
+    }
+
+    pub(crate) fn arguments(&mut self, count: usize) -> Result<(), Unreadable> {
+        self.arguments += count;
+        if self.arguments > MAX_ARGUMENTS { Err(Unreadable::TooManyWords) } else { Ok(()) }
+    }
+
+    /// Returns false if too many paths were looked up.
+    pub(crate) fn lookup(&mut self, count: usize) -> bool {
+        self.lookups = self.lookups.saturating_add(count);
+        self.lookups <= MAX_LOOKUPS
     }
 
     pub(crate) fn read(&mut self, bytes: usize) -> Result<(), Unreadable> {

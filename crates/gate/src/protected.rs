@@ -104,13 +104,16 @@ fn inside_class(path: &Path, scene: &Scene, is_in_project: bool) -> WriteClass {
 /// Returns true for names that are run or obeyed at any depth of a project.
 fn is_run_by_others(inside: &Path) -> bool {
     let name = inside.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let names: Vec<&str> = inside.iter().filter_map(|part| part.to_str()).collect();
+    let text = format!("/{}/", inside.display());
+    // An entry is a run of whole components.
     let is_listed = |entry: &&str| {
-        let wanted: Vec<&str> = entry.split('/').collect();
-        names.windows(wanted.len()).any(|window| window == wanted)
+        text.match_indices(entry).any(|(at, _)| {
+            let is_start = text.get(..at).is_some_and(|before| before.ends_with('/'));
+            is_start && text.get(at + entry.len()..).is_some_and(|after| after.starts_with('/'))
+        })
     };
-    let is_hook = startup::GIT_HOOKS.contains(&name) && names.iter().rev().nth(1).is_some_and(|parent| parent.contains("hook"));
-    name.ends_with(".pth") || name.ends_with(".code-workspace") || is_hook || startup::PROJECT.iter().any(|entry| is_listed(&entry))
+    let is_hook = startup::GIT_HOOKS.contains(&name) && inside.parent().is_some_and(|parent| parent.to_string_lossy().contains("hook"));
+    name.ends_with(".pth") || name.ends_with(".code-workspace") || is_hook || startup::PROJECT.iter().any(is_listed)
 }
 
 /// The class of a path in a git directory, or of a name that makes a directory one.
@@ -197,11 +200,28 @@ fn is_unreadable_credential(path: &Path, scene: &Scene) -> bool {
 }
 
 fn is_credential(path: &Path, scene: &Scene) -> bool {
+    let text = path.to_string_lossy();
+    let parent = path.parent().map(Path::to_string_lossy).unwrap_or_default();
+    let homes: Vec<_> = user_homes(path, scene).map(Path::to_string_lossy).collect();
+    let ends = |text: &str, name: &str| text.strip_suffix(name).is_some_and(|before| before.ends_with('/'));
     CREDENTIALS.iter().any(|place| match place {
-        Place::Home(name) => is_below_a_home(path, scene, &[name]),
-        Place::Anywhere(name) => path.ancestors().take(2).any(|part| part.ends_with(name)),
-        Place::At(root) => path.starts_with(root),
+        Place::Home(name) => homes.iter().any(|rest| is_prefix(rest, name)),
+        Place::Anywhere(name) => ends(&text, name) || ends(&parent, name),
+        Place::At(root) => is_prefix(&text, root),
     })
+}
+
+/// Returns true for a directory with files of credentials somewhere in it.
+pub(crate) fn holds_credentials(directory: &Path, scene: &Scene) -> bool {
+    let home = scene.user_home.as_deref();
+    let is_home = directory == Path::new("/home") || directory == Path::new("/root") || directory == Path::new("/");
+    let is_above = |path: &Path| path != directory && path.starts_with(directory);
+    is_home
+        || CREDENTIALS.iter().any(|place| match place {
+            Place::Home(name) => home.is_some_and(|home| is_above(&home.join(name))),
+            Place::At(root) => is_above(Path::new(root)),
+            Place::Anywhere(_) => false,
+        })
 }
 
 /// Returns true if a path with patterns may name a file of credentials.
@@ -218,7 +238,10 @@ pub(crate) fn may_be_credential(patterns: &Path, scene: &Scene) -> bool {
 /// Returns true below the user's home directory and below any directory that is a home directory by its location: the
 /// environment may name another one, and other users' keys are keys too.
 fn is_below_a_home(path: &Path, scene: &Scene, names: &[&str]) -> bool {
-    user_homes(path, scene).any(|rest| names.iter().any(|name| rest.starts_with(name)))
+    user_homes(path, scene).any(|rest| {
+        let rest = rest.to_string_lossy();
+        names.iter().any(|name| is_prefix(&rest, name))
+    })
 }
 
 /// The path as seen from each home that it is in.
@@ -234,7 +257,13 @@ fn user_homes<'a>(path: &'a Path, scene: &Scene) -> impl Iterator<Item = &'a Pat
 }
 
 pub(crate) fn starts_with_any(path: &Path, roots: &[&str]) -> bool {
-    roots.iter().any(|root| path.starts_with(root))
+    let text = path.to_string_lossy();
+    roots.iter().any(|root| is_prefix(&text, root))
+}
+
+/// Returns true if a path is `root` or below it. Comparing text is much faster than comparing components.
+fn is_prefix(text: &str, root: &str) -> bool {
+    text.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns true inside of a directory; an empty one holds nothing.

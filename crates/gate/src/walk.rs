@@ -40,7 +40,7 @@ pub(crate) struct Walker<'s> {
     functions: HashMap<String, Rc<Command>>,
     /// Functions that were walked with the arguments of a call.
     called: HashSet<String>,
-    calling: Vec<String>,
+    calling: Vec<Rc<Command>>,
     pub(crate) aliases: HashMap<String, String>,
     pub(crate) positional: Option<Vec<Field>>,
     /// Outputs of process substitutions, by number.

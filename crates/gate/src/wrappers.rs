@@ -148,7 +148,16 @@ fn command(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadabl
 
 fn env(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     let spec = Spec { letters: "uCSaP", long: &["--unset", "--chdir", "--split-string", "--argv0"] };
-    let (parsed, rest) = inner(call.arguments, spec, 0);
+    // What follows `-S` is appended to the words that it splits, options included.
+    let is_split = |field: &Field| field.text.starts_with("--split") || !field.text.starts_with("--") && field.text.starts_with('-') && field.text.contains('S');
+    let before_program = call.arguments.iter().take_while(|field| field.text.starts_with('-') || is_assignment(&field.text));
+    let split = before_program.enumerate().find(|(_, field)| is_split(field)).map(|(index, _)| index);
+    let length = split.map_or(call.arguments.len(), |index| {
+        let is_separate = call.arguments.get(index).is_some_and(|field| field.text.ends_with('S') || field.text == "--split-string");
+        (index + 1 + usize::from(is_separate)).min(call.arguments.len())
+    });
+    let (options, appended) = call.arguments.split_at(length);
+    let (parsed, rest) = inner(options, spec, 0);
     let mark = walker.mark();
     for directory in parsed.values(&["-C", "--chdir"]) {
         walker.call(&[Field::literal("cd"), directory.clone()], &Output::Nothing)?;
@@ -163,7 +172,7 @@ fn env(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
             }
         }
     }
-    fields.extend(rest.iter().cloned());
+    fields.extend(rest.iter().chain(appended).cloned());
     let command = skip_assignments(walker, &fields);
     let output = if command.is_empty() { Ok(Output::Unknown) } else { walker.call(command, call.stdin) };
     walker.leave_subshell(mark);

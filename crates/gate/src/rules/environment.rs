@@ -64,7 +64,7 @@ impl Walker<'_> {
                     .any(|known| option.starts_with(known))
             }),
             "MAKEFLAGS" => text.split_whitespace().all(|option| option.starts_with("-j") || option.starts_with("--jobs") || option.bytes().all(|byte| byte.is_ascii_digit())),
-            "PS1" | "PS4" => !text.contains(['$', '`', '\u{1}']),
+            "PS1" | "PS4" => !text.contains("$(") && !text.contains(['`', '\u{1}']),
             "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" => matches!(text, "" | "sccache" | "clippy-driver" | "ccache"),
             "SHELL" => matches!(text, "/bin/sh" | "/bin/bash" | "/usr/bin/bash" | "/bin/zsh" | "bash" | "sh"),
             "GIT_SSH_COMMAND" => text.starts_with("ssh ") && !text.to_ascii_lowercase().contains("command=") && !text.contains([';', '|', '&', '`', '$']),

@@ -4,7 +4,7 @@ use crate::assessment::{EffectKind, Grant};
 use crate::field::Field;
 use crate::keys;
 use crate::paths::{Target, is_everything, may_match};
-use crate::protected::{ReadClass, WriteClass, may_be_credential, read_class, system::DIRECTORIES, write_class};
+use crate::protected::{ReadClass, WriteClass, holds_credentials, may_be_credential, read_class, system::DIRECTORIES, write_class};
 use crate::walk::Walker;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(crate) enum Edit {
 
 impl Walker<'_> {
     pub(crate) fn write(&mut self, field: &Field, via: Via) {
-        if field.process().is_some() || field.text.is_empty() {
+        if field.process().is_some() || field.text.is_empty() || !self.may_look_up(field) {
             return;
         }
         let target = self.resolve(field);
@@ -90,10 +90,14 @@ impl Walker<'_> {
 
     /// Judges reading a file, or a directory with everything in it.
     pub(crate) fn read(&mut self, field: &Field) {
-        if field.process().is_some() {
+        if field.process().is_some() || !self.may_look_up(field) {
             return;
         }
         let target = self.resolve(field);
+        let names_process = ["/environ", "/mem", "/maps", "/cmdline", "/auxv"].iter().any(|end| field.text.ends_with(end));
+        if field.text.starts_with("/proc/") && !field.is_known() && names_process {
+            return self.secret(Path::new("/proc"));
+        }
         let Some(path) = target.path().map(Path::to_path_buf) else { return };
         let class = read_class(&path, self.scene);
         let is_process = class == ReadClass::Process && path.starts_with("/proc");
@@ -109,6 +113,16 @@ impl Walker<'_> {
         }
     }
 
+    /// Counts a look into the tables. Beyond the limit the command asks, whatever the path is.
+    fn may_look_up(&mut self, field: &Field) -> bool {
+        let was_allowed = self.spent.lookup(0);
+        let is_allowed = was_allowed && self.spent.lookup(if field.is_pattern { 16 } else { 1 });
+        if was_allowed && !is_allowed {
+            self.unreadable(crate::limits::Unreadable::TooManyWords);
+        }
+        is_allowed
+    }
+
     fn is_process_pattern(&self, path: &Path, target: &Target) -> bool {
         matches!(target, Target::Pattern(_) | Target::Below(_))
             && path.starts_with("/proc")
@@ -119,8 +133,7 @@ impl Walker<'_> {
     pub(crate) fn read_tree(&mut self, field: &Field) {
         self.read(field);
         let Target::Path(path) = self.resolve(field) else { return };
-        let homes = [Some(Path::new("/")), Some(Path::new("/home")), Some(Path::new("/root")), self.scene.user_home.as_deref()];
-        if homes.into_iter().flatten().any(|home| home == path) && !path.starts_with(&self.scene.project) {
+        if holds_credentials(&path, self.scene) && !path.starts_with(&self.scene.project) {
             self.secret(&path);
         }
     }
@@ -134,6 +147,9 @@ impl Walker<'_> {
 
     /// Judges deleting a file without its directory.
     pub(crate) fn delete(&mut self, field: &Field) {
+        if !self.may_look_up(field) {
+            return;
+        }
         let target = self.resolve(field);
         let Some(path) = target.path().map(Path::to_path_buf) else {
             let reason = format!("deletes `{}`, which is only known when the command runs", field.shown());

@@ -122,7 +122,7 @@ impl Interpreter {
 
     fn options(&self, walker: &mut Walker<'_>, call: &Call<'_>, parsed: &crate::options::Parsed<'_>) -> Result<(), Unreadable> {
         let required: Vec<Field> = parsed.values(&["-r", "--require", "--import", "--loader"]).cloned().collect();
-        let is_module = |text: &str| matches!(self.language, Language::Node | Language::Ruby) && !text.starts_with(['/', '~']) && !text.contains("..");
+        let is_module = |text: &str| matches!(self.language, Language::Node | Language::Ruby) && !text.starts_with(['/', '~', '.']);
         if self.language != Language::Other && required.iter().any(|field| !is_module(&field.text)) {
             super::tools::program_option(walker, call.name, "--require", "")?;
         }

@@ -23,7 +23,10 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             !(call.name == "ssh-keygen" && words.iter().any(|word| matches!(*word, "-l" | "-lf" | "-F" | "-y_")) || call.name == "ssh-add" && words.contains(&"-l"))
         }
         "getent" => matches!(first, "shadow" | "gshadow"),
-        "xclip" | "xsel" | "wl-paste" | "pbpaste" => !words.iter().any(|word| matches!(*word, "-i" | "-in")) && matches!(call.stdin, Output::Nothing) ,
+        "xclip" | "xsel" | "wl-paste" | "pbpaste" => {
+            let is_copy = words.iter().any(|word| matches!(*word, "-i" | "-in")) || matches!(call.stdin, Output::Text(_));
+            !is_copy || words.iter().any(|word| matches!(*word, "-o" | "-out"))
+        }
         "scrot" | "import" | "grim" | "screencapture" | "ffmpeg_grab" | "xwd" | "gnome-screenshot" | "spectacle" => true,
         "tcpdump" | "tshark" | "dumpcap" | "ngrep" | "wireshark" | "ettercap" | "bettercap" | "arpspoof" | "mitmproxy" | "mitmdump" => true,
         "gdb" | "lldb" | "rr" | "bpftrace" | "perf_attach" | "dtrace" | "frida" => return super::tools::debugger(walker, call).map(Some),

@@ -93,6 +93,7 @@ fn sed_script(walker: &mut Walker<'_>, script: &str) -> Result<(), Unreadable> {
             _ => after,
         };
     }
+    walker.unreadable(Unreadable::TooManyWords);
     Ok(())
 }
 
@@ -126,7 +127,8 @@ fn substitution(text: &str) -> Option<(&str, &str)> {
     let rest = rest.get(first + delimiter.len_utf8()..)?;
     let second = end_of(rest, delimiter)?;
     let rest = rest.get(second + delimiter.len_utf8()..)?;
-    let has_file = rest.find('w').is_some_and(|at| rest.get(..at).is_some_and(|flags| flags.chars().all(|flag| flag.is_ascii_alphanumeric())));
+    let flags = rest.bytes().take_while(|flag| flag.is_ascii_alphanumeric() && *flag != b'w').count();
+    let has_file = rest.as_bytes().get(flags) == Some(&b'w');
     let end = rest.find(if has_file { &['\n'][..] } else { &['\n', ';', '}', ' '][..] }).unwrap_or(rest.len());
     Some(rest.split_at(end))
 }

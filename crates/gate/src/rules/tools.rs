@@ -143,7 +143,8 @@ fn build(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str]) -> Result<(),
     let installs = matches!(call.name, "make" | "gmake" | "ninja" | "meson") && words.iter().any(|word| matches!(*word, "install" | "uninstall" | "deploy" | "publish" | "release"))
         || call.name == "cmake" && words.contains(&"--install");
     let has_destination = words.iter().any(|word| word.starts_with("DESTDIR=") || word.starts_with("PREFIX=") || word.starts_with("prefix="));
-    if installs && !has_destination {
+    let is_dry = words.iter().any(|word| matches!(*word, "-n" | "--dry-run" | "--just-print" | "--recon"));
+    if installs && !has_destination && !is_dry {
         walker.ask(EffectKind::Write, None, keys::PACKAGES, format!("{} installs files outside of the project", call.name));
     }
     Ok(())

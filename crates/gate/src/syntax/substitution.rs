@@ -81,15 +81,8 @@ impl Parser<'_> {
                 b'(' => depth += 1,
                 b')' => {
                     depth -= 1;
-                    if depth == 1 && bytes.get(at + 1) == Some(&b')') {
-                        is_closed = true;
-                        break;
-                    }
-                    // The inner parenthesis closed, and something else follows.
-                    if depth <= 1 && !bytes.get(at + 1..).is_some_and(|rest| closes_later(rest)) {
-                        break;
-                    }
-                    if depth == 0 {
+                    if depth == 1 {
+                        is_closed = bytes.get(at + 1) == Some(&b')');
                         break;
                     }
                 }
@@ -177,7 +170,7 @@ impl Parser<'_> {
     fn subscript(&mut self) -> Result<Operation, Unreadable> {
         self.expect("[")?;
         let start = self.position;
-        let parts = self.until(b']', 0)?;
+        let parts = self.until(b']', None)?;
         let text = self.text.get(start..self.position).unwrap_or_default().to_owned();
         self.expect("]")?;
         Ok(match text.as_str() {
@@ -211,7 +204,7 @@ impl Parser<'_> {
 
     fn after(&mut self, length: usize) -> Result<Vec<Part>, Unreadable> {
         self.position += length;
-        self.until(b'}', 0)
+        self.until(b'}', None)
     }
 
     fn trim(&mut self, double: &'static str, single: &'static str) -> Result<Operation, Unreadable> {
@@ -228,8 +221,8 @@ impl Parser<'_> {
     fn replace(&mut self) -> Result<Operation, Unreadable> {
         let is_all = self.starts_with("//");
         self.position += if is_all { 2 } else { 1 };
-        let pattern = self.until(b'}', b'/')?;
-        let replacement = if self.accept("/") { self.until(b'}', 0)? } else { Vec::new() };
+        let pattern = self.until(b'}', Some(b'/'))?;
+        let replacement = if self.accept("/") { self.until(b'}', None)? } else { Vec::new() };
         Ok(Operation::Replace { is_all, pattern, replacement })
     }
 
@@ -249,12 +242,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads parts up to `end` (or `other`, if it is not 0), which is left to the caller.
-    fn until(&mut self, end: u8, other: u8) -> Result<Vec<Part>, Unreadable> {
+    /// Reads parts up to `end` or `other`, which is left to the caller.
+    fn until(&mut self, end: u8, other: Option<u8>) -> Result<Vec<Part>, Unreadable> {
         let mut parts = Vec::new();
         loop {
             let byte = self.peek().ok_or(Unreadable::Syntax)?;
-            if byte == end || other != 0 && byte == other {
+            if byte == end || Some(byte) == other {
                 return Ok(parts);
             }
             match byte {
@@ -270,17 +263,13 @@ impl Parser<'_> {
                 }
                 b'$' | b'`' => parts.push(self.expansion(false)?),
                 _ => {
-                    let special = |byte: u8| b"\\'\"$`".contains(&byte) || byte == end || byte == other;
+                    let special = |byte: u8| b"\\'\"$`".contains(&byte) || byte == end || Some(byte) == other;
                     let text = self.take_while(|byte| !special(byte)).to_owned();
                     parts.push(Part::Literal(text));
                 }
             }
         }
     }
-}
-
-fn closes_later(rest: &[u8]) -> bool {
-    rest.windows(2).take(4_096).any(|pair| pair == b"))")
 }
 
 fn operation_parts(operation: Operation) -> Vec<Part> {

@@ -130,7 +130,7 @@ impl Walker<'_> {
         stdin: Output,
     ) -> Result<Option<Output>, Unreadable> {
         let Some(body) = self.functions.get(name).map(Rc::clone) else { return Ok(None) };
-        if self.calling.iter().any(|other| other == name) {
+        if self.calling.iter().any(|other| Rc::ptr_eq(other, &body)) {
             // A recursive call; the body is being walked already.
             return Ok(Some(Output::Unknown));
         }
@@ -140,12 +140,12 @@ impl Walker<'_> {
     pub(super) fn call_function(
         &mut self,
         name: &str,
-        body: &Command,
+        body: &Rc<Command>,
         arguments: Option<Vec<Field>>,
         stdin: Output,
     ) -> Result<Output, Unreadable> {
         self.called.insert(name.to_owned());
-        self.calling.push(name.to_owned());
+        self.calling.push(Rc::clone(body));
         let former = std::mem::replace(&mut self.positional, arguments);
         let output = self.command(body, stdin);
         self.positional = former;

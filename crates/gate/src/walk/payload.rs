@@ -118,8 +118,9 @@ impl Walker<'_> {
         if arguments.iter().any(|field| field.text.contains(crate::field::INPUT)) && !text.is_known() {
             self.ask(EffectKind::Execute, None, keys::SHELL_TEXT, "runs shell text from standard input");
         }
-        let positional = arguments.iter().skip(1).cloned().collect();
-        let former = self.positional.replace(positional);
+        // Without arguments, a parameter counts as unknown and not as empty: the text may come from elsewhere.
+        let positional = (arguments.len() > 1).then(|| arguments.iter().skip(1).cloned().collect());
+        let former = std::mem::replace(&mut self.positional, positional);
         let output = self.payload(&text.text, stdin.clone());
         self.positional = former;
         output

@@ -81,8 +81,12 @@ impl Walker<'_> {
         };
         self.nested(|walker| {
             walker.spent.command()?;
+            walker.spent.arguments(arguments.len())?;
             if !program.is_literal() && program.text != "[" {
                 walker.unclear_program(program);
+            }
+            if program.text.chars().any(crate::expand::is_invisible) {
+                walker.found_invisible();
             }
             if walker.aliases.contains_key(&program.text) {
                 return walker.alias(&program.text, arguments, stdin);

@@ -40,3 +40,15 @@ fn harmless_commands_run() {
     assert!(count >= 400);
     assert!(missed * 50 <= count, "{missed} of {count} ask");
 }
+
+/// Written after the rules, without looking at them. The rates at first sight were 97.3 % and 2.0 %; see the commit.
+const HELD_OUT_DANGEROUS: &str = include_str!("../corpus/held_out_dangerous.txt");
+const HELD_OUT_HARMLESS: &str = include_str!("../corpus/held_out_harmless.txt");
+
+#[test]
+fn held_out_commands_get_their_verdict() {
+    let dangerous = misses("held-out dangerous", HELD_OUT_DANGEROUS, |verdict| verdict != Verdict::Allow);
+    let harmless = misses("held-out harmless", HELD_OUT_HARMLESS, |verdict| verdict == Verdict::Allow);
+    assert!(dangerous.0 * 100 <= dangerous.1, "{dangerous:?} run without a question");
+    assert!(harmless.0 * 50 <= harmless.1, "{harmless:?} ask");
+}

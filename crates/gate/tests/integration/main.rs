@@ -2,5 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "rates and misses are printed for the reader of a failed test")]
 
+mod bash;
 mod corpus;
+mod fuzz;
 mod support;
+mod wrapping;

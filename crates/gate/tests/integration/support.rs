@@ -3,7 +3,7 @@
 use hermes_gate::Scene;
 
 /// A developer in a project below the home directory, with a sandbox.
-pub fn scene() -> Scene {
+pub(crate) fn scene() -> Scene {
     Scene {
         cwd: "/home/dev/work/app".into(),
         project: "/home/dev/work/app".into(),
@@ -16,7 +16,7 @@ pub fn scene() -> Scene {
 }
 
 /// The entries of a corpus with their class: one a line, or several lines between `<<<<` and `>>>>`.
-pub fn entries(text: &str) -> Vec<(String, String)> {
+pub(crate) fn entries(text: &str) -> Vec<(String, String)> {
     let mut entries = Vec::new();
     let mut class = String::new();
     let mut block: Option<Vec<&str>> = None;
@@ -36,4 +36,25 @@ pub fn entries(text: &str) -> Vec<(String, String)> {
         }
     }
     entries
+}
+
+/// Random numbers with a seed (xorshift).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        let index = self.below(items.len());
+        &items[index]
+    }
 }
