@@ -24,14 +24,21 @@ fn main() {
         }
     }
     times.sort();
-    let at = |part: f64| times.get(((times.len() - 1) as f64 * part) as usize).map_or(0, |(time, _)| time.as_micros());
+    let at = |part: f64| {
+        times.get(((times.len() - 1) as f64 * part) as usize).map_or(0, |(time, _)| time.as_micros())
+    };
     println!("corpus of {}: p50 {} us, p99 {} us, max {} us", times.len(), at(0.5), at(0.99), at(1.0));
     for (time, command) in times.iter().rev().take(5) {
         println!("  {} us: {command:?}", time.as_micros());
     }
     for (name, text) in pathological() {
         let time = measured(&text, &scene);
-        println!("{name} ({} bytes): {} us, {:?}", text.len(), time.as_micros(), assess(&text, &scene).verdict());
+        println!(
+            "{name} ({} bytes): {} us, {:?}",
+            text.len(),
+            time.as_micros(),
+            assess(&text, &scene).verdict()
+        );
     }
 }
 
@@ -49,7 +56,8 @@ fn measured(command: &str, scene: &Scene) -> Duration {
 }
 
 fn pathological() -> Vec<(&'static str, String)> {
-    let nested = |open: &str, close: &str, count: usize| format!("{}x{}", open.repeat(count), close.repeat(count));
+    let nested =
+        |open: &str, close: &str, count: usize| format!("{}x{}", open.repeat(count), close.repeat(count));
     vec![
         ("64,000 words", "a ".repeat(64_000)),
         ("64,000 commands", "a;".repeat(64_000)),
@@ -71,12 +79,18 @@ fn pathological() -> Vec<(&'static str, String)> {
         ("1,900 commands of rm", "rm -f a b c;".repeat(1_900)),
         ("1,900 pipes", format!("cat x {}", "| grep a ".repeat(1_900))),
         ("900 sh -c of rm", "sh -c 'rm -rf src';".repeat(900)),
-        ("nested sh -c", (0..12).fold("ls".to_owned(), |text, _| format!("sh -c '{}'", text.replace('\'', "'\\''")))),
+        (
+            "nested sh -c",
+            (0..12).fold("ls".to_owned(), |text, _| format!("sh -c '{}'", text.replace('\'', "'\\''"))),
+        ),
         ("wrappers in a row", "sudo env nice timeout 5 ".repeat(900)),
         ("docker run in a row", "docker run ".repeat(1_900)),
         ("3,900 secret operands", format!("cat {}", "~/.s*/id_* ".repeat(3_900))),
         ("3,900 paths", format!("cp {} /tmp/x", "a/b/c.txt ".repeat(3_900))),
-        ("500 functions", (0..500).map(|index| format!("f{index}() {{ f{}; rm -f $1; }};", index + 1)).collect()),
+        (
+            "500 functions",
+            (0..500).map(|index| format!("f{index}() {{ f{}; rm -f $1; }};", index + 1)).collect(),
+        ),
         ("500 variables in 500 subshells", format!("{}{}", "a=1;".repeat(500), "(a=2;b=3);".repeat(500))),
         ("python of 100 KB", format!("python3 -c '{}'", "x = f(1, \"a\")\n".repeat(7_000))),
         ("quotes", "'a'\"b\"".repeat(20_000)),

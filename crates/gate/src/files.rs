@@ -21,7 +21,14 @@ pub fn assess_write_content(path: &Path, content: &[u8], scene: &Scene) -> Asses
     let text = String::from_utf8_lossy(content);
     if is_attributes && ["filter=", "diff=", "merge="].iter().any(|setting| text.contains(setting)) {
         let reason = format!("writes {}, whose filters make git run programs", path.display());
-        assessment.findings.push(finding(path, EffectKind::Policy, Verdict::Ask, keys::GIT_SETTINGS, reason, Vec::new()));
+        assessment.findings.push(finding(
+            path,
+            EffectKind::Policy,
+            Verdict::Ask,
+            keys::GIT_SETTINGS,
+            reason,
+            Vec::new(),
+        ));
     }
     assessment
 }
@@ -61,23 +68,34 @@ fn changed(path: &Path, scene: &Scene, kind: EffectKind) -> Assessment {
     let outside_key = if kind == EffectKind::Delete { keys::DELETE_OUTSIDE } else { keys::WRITE_OUTSIDE };
     let (verdict, rule, reason) = match write_class(path, scene) {
         WriteClass::Inside | WriteClass::Temporary => return Assessment::default(),
-        WriteClass::System | WriteClass::HarmlessDevice | WriteClass::BlockDevice | WriteClass::PowerSwitch => {
+        WriteClass::System
+        | WriteClass::HarmlessDevice
+        | WriteClass::BlockDevice
+        | WriteClass::PowerSwitch => {
             (Verdict::Deny, keys::SYSTEM_CONFIG, format!("{shown} belongs to the system and is not written"))
         }
-        WriteClass::Hermes => {
-            (Verdict::Deny, keys::HERMES_FILE, format!("{shown} belongs to Hermes itself; only the user changes it"))
-        }
-        WriteClass::Credential => {
-            (Verdict::Deny, keys::STARTUP_FILE, format!("{shown} is a place for keys or services and is not written"))
-        }
+        WriteClass::Hermes => (
+            Verdict::Deny,
+            keys::HERMES_FILE,
+            format!("{shown} belongs to Hermes itself; only the user changes it"),
+        ),
+        WriteClass::Credential => (
+            Verdict::Deny,
+            keys::STARTUP_FILE,
+            format!("{shown} is a place for keys or services and is not written"),
+        ),
         WriteClass::Startup | WriteClass::Program => (
             Verdict::Deny,
             keys::STARTUP_FILE,
-            format!("{shown} is run or read by other programs without asking and is not written; ask the user to change it"),
+            format!(
+                "{shown} is run or read by other programs without asking and is not written; ask the user to change it"
+            ),
         ),
-        WriteClass::OtherHome => {
-            (Verdict::Deny, outside_key, format!("{shown} is in another user's home directory and is not written"))
-        }
+        WriteClass::OtherHome => (
+            Verdict::Deny,
+            outside_key,
+            format!("{shown} is in another user's home directory and is not written"),
+        ),
         WriteClass::GitSettings | WriteClass::GitInternal => {
             (Verdict::Ask, keys::GIT_SETTINGS, format!("{shown} belongs to git, which obeys or runs it"))
         }

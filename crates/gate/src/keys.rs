@@ -21,4 +21,3 @@ pub fn key_matches(entry: &str, rule: &str) -> bool {
     }
     RULES.iter().any(|other| other.key == rule && other.legacy == Some(entry))
 }
-

@@ -77,7 +77,9 @@ pub(crate) fn parse_until<'a>(arguments: &'a [Field], spec: Spec, count: usize) 
         index += 1;
         if text.starts_with("--") {
             let (name, value) = match text.split_once('=') {
-                Some((name, value)) => (name, Some(Field { text: value.into(), is_pattern: field.is_pattern })),
+                Some((name, value)) => {
+                    (name, Some(Field { text: value.into(), is_pattern: field.is_pattern }))
+                }
                 None => (text, None),
             };
             let takes = value.is_none() && spec.long.iter().any(|long| is_name(name, long));

@@ -101,5 +101,18 @@ pub(crate) fn may_touch(patterns: &Path, path: &Path) -> bool {
 /// Returns true for a last component that names everything in its directory.
 pub(crate) fn is_everything(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    matches!(name.as_str(), "*" | ".*" | "**" | "?*" | "*?" | ".[!.]*" | ".??*" | "[!.]*" | "*.*" | "{*,.*}" | "[a-z]*" | "[a-zA-Z]*")
+    matches!(
+        name.as_str(),
+        "*" | ".*"
+            | "**"
+            | "?*"
+            | "*?"
+            | ".[!.]*"
+            | ".??*"
+            | "[!.]*"
+            | "*.*"
+            | "{*,.*}"
+            | "[a-z]*"
+            | "[a-zA-Z]*"
+    )
 }

@@ -112,8 +112,12 @@ fn is_run_by_others(inside: &Path) -> bool {
             is_start && text.get(at + entry.len()..).is_some_and(|after| after.starts_with('/'))
         })
     };
-    let is_hook = startup::GIT_HOOKS.contains(&name) && inside.parent().is_some_and(|parent| parent.to_string_lossy().contains("hook"));
-    name.ends_with(".pth") || name.ends_with(".code-workspace") || is_hook || startup::PROJECT.iter().any(is_listed)
+    let is_hook = startup::GIT_HOOKS.contains(&name)
+        && inside.parent().is_some_and(|parent| parent.to_string_lossy().contains("hook"));
+    name.ends_with(".pth")
+        || name.ends_with(".code-workspace")
+        || is_hook
+        || startup::PROJECT.iter().any(is_listed)
 }
 
 /// The class of a path in a git directory, or of a name that makes a directory one.
@@ -123,16 +127,29 @@ fn git_class(path: &Path) -> Option<WriteClass> {
     let is_setting = |part: &&str| {
         matches!(
             *part,
-            "hooks" | "config" | "config.worktree" | "commondir" | "gitdir" | "modules" | "worktrees" | "attributes" | "alternates"
+            "hooks"
+                | "config"
+                | "config.worktree"
+                | "commondir"
+                | "gitdir"
+                | "modules"
+                | "worktrees"
+                | "attributes"
+                | "alternates"
         )
     };
-    if let Some(at) = parts.iter().position(|part| *part == ".git" || part.len() > 4 && part.ends_with(".git")) {
+    if let Some(at) =
+        parts.iter().position(|part| *part == ".git" || part.len() > 4 && part.ends_with(".git"))
+    {
         let rest = parts.get(at + 1..).unwrap_or_default();
         let is_bare = parts.get(at).is_some_and(|part| *part != ".git");
         return match rest {
             [] if is_bare => None,
             [] => Some(WriteClass::GitSettings),
-            [first, ..] if is_setting(first) || rest.iter().any(|part| matches!(*part, "attributes" | "alternates")) => {
+            [first, ..]
+                if is_setting(first)
+                    || rest.iter().any(|part| matches!(*part, "attributes" | "alternates")) =>
+            {
                 Some(WriteClass::GitSettings)
             }
             _ if is_bare => None,
@@ -145,20 +162,27 @@ fn git_class(path: &Path) -> Option<WriteClass> {
 
 /// Returns true for a program that would be found through `PATH`.
 fn is_program(path: &Path, scene: &Scene) -> bool {
-    let in_path = scene.path_dirs.iter().any(|directory| path.parent() == Some(directory) || path == directory);
-    in_path || starts_with_any(path, &startup::PROGRAMS) || is_below_a_home(path, scene, &startup::HOME_PROGRAMS)
+    let in_path =
+        scene.path_dirs.iter().any(|directory| path.parent() == Some(directory) || path == directory);
+    in_path
+        || starts_with_any(path, &startup::PROGRAMS)
+        || is_below_a_home(path, scene, &startup::HOME_PROGRAMS)
 }
 
 fn is_other_home(path: &Path, scene: &Scene) -> bool {
     let is_own = scene.user_home.as_ref().is_some_and(|home| path.starts_with(home));
     let is_home = path.starts_with("/root")
-        || ["/home", "/Users"].iter().any(|homes| path.strip_prefix(homes).is_ok_and(|rest| rest.iter().next().is_some()));
+        || ["/home", "/Users"]
+            .iter()
+            .any(|homes| path.strip_prefix(homes).is_ok_and(|rest| rest.iter().next().is_some()));
     is_home && !is_own
 }
 
 fn is_runtime_directory(path: &Path) -> bool {
     // Programs of the user put sockets and locks here; it is not a setting.
-    path.starts_with("/run/user") && !path.ends_with("systemd") && !path.to_string_lossy().contains("/systemd/")
+    path.starts_with("/run/user")
+        && !path.ends_with("systemd")
+        && !path.to_string_lossy().contains("/systemd/")
 }
 
 /// The meaning of a path to a reader.
@@ -189,7 +213,8 @@ pub(crate) fn read_class(path: &Path, scene: &Scene) -> ReadClass {
     if is_environment_file(path) {
         return ReadClass::Environment;
     }
-    let is_project = is_below(path, &scene.project) || scene.temporary.iter().any(|directory| is_below(path, directory));
+    let is_project =
+        is_below(path, &scene.project) || scene.temporary.iter().any(|directory| is_below(path, directory));
     if !is_project && is_other_home(path, scene) { ReadClass::OtherHome } else { ReadClass::Plain }
 }
 
@@ -214,7 +239,8 @@ fn is_credential(path: &Path, scene: &Scene) -> bool {
 /// Returns true for a directory with files of credentials somewhere in it.
 pub(crate) fn holds_credentials(directory: &Path, scene: &Scene) -> bool {
     let home = scene.user_home.as_deref();
-    let is_home = directory == Path::new("/home") || directory == Path::new("/root") || directory == Path::new("/");
+    let is_home =
+        directory == Path::new("/home") || directory == Path::new("/root") || directory == Path::new("/");
     let is_above = |path: &Path| path != directory && path.starts_with(directory);
     is_home
         || CREDENTIALS.iter().any(|place| match place {

@@ -15,7 +15,8 @@ pub fn is_read_only(command: &str, scene: &Scene) -> bool {
 fn reads(script: &Script) -> bool {
     script.items.iter().all(|item: &AndOr| {
         let pipelines = std::iter::once(&item.first).chain(item.rest.iter().map(|(_, pipeline)| pipeline));
-        !item.is_background && pipelines.into_iter().all(|pipeline| pipeline.commands.iter().all(command_reads))
+        !item.is_background
+            && pipelines.into_iter().all(|pipeline| pipeline.commands.iter().all(command_reads))
     })
 }
 
@@ -36,7 +37,9 @@ fn simple_reads(simple: &Simple) -> bool {
     let Some(words) = words(simple) else { return false };
     let Some((program, arguments)) = words.split_first() else { return false };
     let has = |options: &[&str]| arguments.iter().any(|word| has_option(word, options));
-    let has_letter = |letter: char| arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter));
+    let has_letter = |letter: char| {
+        arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
     match program.as_str() {
         "git" => git_reads(arguments),
         "cd" => true,
@@ -46,10 +49,15 @@ fn simple_reads(simple: &Simple) -> bool {
         // Run a program of the caller's choice.
         "rg" => !has(&["--pre", "--hostname-bin"]),
         "fd" | "fdfind" => !has(&["--exec", "--exec-batch"]) && !has_letter('x') && !has_letter('X'),
-        "less" | "more" | "fzf" | "top" | "htop" | "mktemp" | "yes" | "time" | "reset" | "sar" | "exiftool" | "dmesg" | "arp" | "ncdu" | "whois" | "tldr" | "cheat" => false,
+        "less" | "more" | "fzf" | "top" | "htop" | "mktemp" | "yes" | "time" | "reset" | "sar"
+        | "exiftool" | "dmesg" | "arp" | "ncdu" | "whois" | "tldr" | "cheat" => false,
         // Compiles a magic file next to the one named.
         "file" => !has_letter('C') && !has(&["--compile"]),
-        "sort" => !has_letter('o') && !has_letter('T') && !has(&["--output", "--compress-program", "--temporary-directory"]),
+        "sort" => {
+            !has_letter('o')
+                && !has_letter('T')
+                && !has(&["--output", "--compress-program", "--temporary-directory"])
+        }
         "uniq" => arguments.iter().filter(|word| !word.starts_with('-')).count() < 2,
         "xxd" => !has_letter('r') && arguments.iter().filter(|word| !word.starts_with('-')).count() < 2,
         "tree" => !has_letter('o'),
@@ -57,7 +65,11 @@ fn simple_reads(simple: &Simple) -> bool {
         "xmllint" => !has(&["--output", "--shell"]),
         "printf" => !arguments.iter().any(|word| word == "-v"),
         "bat" => !has(&["--pager"]),
-        "find" => !arguments.iter().any(|word| matches!(word.as_str(), "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir") || word.starts_with("-fprint") || word == "-fls"),
+        "find" => !arguments.iter().any(|word| {
+            matches!(word.as_str(), "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir")
+                || word.starts_with("-fprint")
+                || word == "-fls"
+        }),
         "sed" => sed_reads(arguments),
         "strip" | "size" | "nm" | "objdump" | "readelf" | "ldd" => program != "ldd" && program != "strip",
         name => is_reader(name),
@@ -68,7 +80,9 @@ fn sed_reads(arguments: &[String]) -> bool {
     // Only printing of lines: `sed -n 1,20p`.
     match arguments {
         [flag, script, ..] => {
-            flag == "-n" && script.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'p' | b'$')) && arguments.iter().skip(2).all(|word| !word.starts_with('-'))
+            flag == "-n"
+                && script.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'p' | b'$'))
+                && arguments.iter().skip(2).all(|word| !word.starts_with('-'))
         }
         _ => false,
     }
@@ -76,10 +90,20 @@ fn sed_reads(arguments: &[String]) -> bool {
 
 fn git_reads(arguments: &[String]) -> bool {
     let Some((verb, rest)) = arguments.split_first() else { return false };
-    let writes = rest.iter().any(|word| has_option(word, &["--output", "--ext-diff", "--textconv", "--open-files-in-pager"]) || word == "-O" || word.starts_with("-O"));
-    let is_listing = |word: &String| matches!(word.as_str(), "-a" | "-r" | "-v" | "-vv" | "--all" | "--list" | "--show-current" | "--remotes");
+    let writes = rest.iter().any(|word| {
+        has_option(word, &["--output", "--ext-diff", "--textconv", "--open-files-in-pager"])
+            || word == "-O"
+            || word.starts_with("-O")
+    });
+    let is_listing = |word: &String| {
+        matches!(
+            word.as_str(),
+            "-a" | "-r" | "-v" | "-vv" | "--all" | "--list" | "--show-current" | "--remotes"
+        )
+    };
     let is_read = match verb.as_str() {
-        "status" | "log" | "diff" | "show" | "rev-parse" | "ls-files" | "ls-tree" | "blame" | "describe" | "rev-list" | "shortlog" | "cat-file" | "grep" | "merge-base" | "name-rev" | "for-each-ref" => true,
+        "status" | "log" | "diff" | "show" | "rev-parse" | "ls-files" | "ls-tree" | "blame" | "describe"
+        | "rev-list" | "shortlog" | "cat-file" | "grep" | "merge-base" | "name-rev" | "for-each-ref" => true,
         "branch" => rest.iter().all(is_listing),
         "remote" => rest.iter().all(|word| word == "-v"),
         "tag" => rest.iter().all(|word| matches!(word.as_str(), "-l" | "--list")),

@@ -10,6 +10,7 @@ mod environment;
 pub(crate) mod files;
 mod find;
 mod git;
+mod git_history;
 mod git_settings;
 mod hermes;
 mod interpreters;
@@ -75,7 +76,8 @@ pub(crate) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, 
     }
     secrets::arguments(walker, call);
     if !walker.scene.is_sandboxed {
-        let reason = format!("`{}` is not known to the gate, and no sandbox confines it", call.program.shown());
+        let reason =
+            format!("`{}` is not known to the gate, and no sandbox confines it", call.program.shown());
         walker.ask(EffectKind::Execute, Some(&call.program.text), keys::UNNAMED_PROGRAM, reason);
     }
     Ok(Output::Unknown)

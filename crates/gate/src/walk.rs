@@ -108,7 +108,8 @@ impl<'s> Walker<'s> {
         let mut uncalled: Vec<_> =
             self.functions.iter().filter(|(name, _)| !self.called.contains(*name)).collect();
         uncalled.sort_by(|one, other| one.0.cmp(other.0));
-        let bodies: Vec<_> = uncalled.into_iter().map(|(name, body)| (name.clone(), Rc::clone(body))).collect();
+        let bodies: Vec<_> =
+            uncalled.into_iter().map(|(name, body)| (name.clone(), Rc::clone(body))).collect();
         for (name, body) in bodies {
             self.call_function(&name, &body, None, Output::Unknown)?;
         }
@@ -168,7 +169,11 @@ impl<'s> Walker<'s> {
     }
 
     /// Walks a substitution. It runs in a shell of its own.
-    pub(crate) fn substitution(&mut self, script: &Script, stdin: Option<Output>) -> Result<Output, Unreadable> {
+    pub(crate) fn substitution(
+        &mut self,
+        script: &Script,
+        stdin: Option<Output>,
+    ) -> Result<Output, Unreadable> {
         let mark = self.mark();
         let output = self.nested(|walker| walker.script(script, stdin.unwrap_or_default()))?;
         self.leave_subshell(mark);

@@ -24,7 +24,12 @@ struct Wrapper {
     operands: usize,
 }
 
-const fn wrapper(name: &'static str, letters: &'static str, long: &'static [&'static str], operands: usize) -> Wrapper {
+const fn wrapper(
+    name: &'static str,
+    letters: &'static str,
+    long: &'static [&'static str],
+    operands: usize,
+) -> Wrapper {
     Wrapper { name, letters, long, operands }
 }
 
@@ -52,7 +57,12 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("fakeroot", "lsibu", &["--lib", "--faked"], 0),
     wrapper("xvfb-run", "efnpsw", &["--server-args", "--server-num"], 0),
     wrapper("caffeinate", "tw", &[], 0),
-    wrapper("numactl", "imCNpP", &["--interleave", "--membind", "--cpunodebind", "--physcpubind", "--preferred"], 0),
+    wrapper(
+        "numactl",
+        "imCNpP",
+        &["--interleave", "--membind", "--cpunodebind", "--physcpubind", "--preferred"],
+        0,
+    ),
     wrapper("setarch", "", &[], 1),
     wrapper("linux32", "", &[], 0),
     wrapper("linux64", "", &[], 0),
@@ -85,21 +95,21 @@ pub(crate) fn unwrap(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<
     let output = match call.name {
         "command" => command(walker, call)?,
         "env" | "genv" => env(walker, call)?,
-        "sudo" | "doas" | "pkexec" | "su" | "runuser" | "sudoedit" | "gosu" | "su-exec" | "sg" | "setpriv" | "runas" | "gksudo" | "kdesudo" | "please" | "run0" => {
-            privilege::judge(walker, call)?
-        }
-        "unshare" | "nsenter" | "chroot" | "capsh" | "bwrap" | "firejail" | "proot" | "systemd-nspawn" | "schroot" | "arch-chroot"
-        | "runcon" | "cgexec" | "start-stop-daemon" | "daemonize" | "machinectl" | "ip-netns" | "qemu-x86_64" | "systemd-inhibit" => {
-            unconfined(walker, call)?
-        }
+        "sudo" | "doas" | "pkexec" | "su" | "runuser" | "sudoedit" | "gosu" | "su-exec" | "sg"
+        | "setpriv" | "runas" | "gksudo" | "kdesudo" | "please" | "run0" => privilege::judge(walker, call)?,
+        "unshare" | "nsenter" | "chroot" | "capsh" | "bwrap" | "firejail" | "proot" | "systemd-nspawn"
+        | "schroot" | "arch-chroot" | "runcon" | "cgexec" | "start-stop-daemon" | "daemonize"
+        | "machinectl" | "ip-netns" | "qemu-x86_64" | "systemd-inhibit" => unconfined(walker, call)?,
         "systemd-run" => unconfined(walker, call)?,
         "xargs" | "gxargs" => input::xargs(walker, call)?,
         "parallel" => input::parallel(walker, call)?,
-        "watch" | "hyperfine" | "script" | "flock" | "tmux" | "screen" | "at" | "batch" | "nix-shell" | "nix" | "expect" | "zmx"
-        | "concurrently" | "nodemon" | "chronic" | "ifne" | "sem" | "pee" | "byobu" | "watchexec" | "inotifywait-exec" | "dtach" | "abduco" => runners::texts(walker, call)?,
-        "poetry" | "pipenv" | "uv" | "bundle" | "conda" | "mamba" | "micromamba" | "hatch" | "rye" | "pdm" | "mise" | "direnv"
-        | "rustup" | "pnpm" | "yarn" | "npm" | "npx" | "bunx" | "bun" | "rbenv" | "pyenv" | "asdf" | "aws-vault" | "op" | "doppler"
-        | "infisical" | "pipx" | "uvx" | "cargo" | "go" | "devbox" | "flox" | "corepack" | "pixi" | "cross" => {
+        "watch" | "hyperfine" | "script" | "flock" | "tmux" | "screen" | "at" | "batch" | "nix-shell"
+        | "nix" | "expect" | "zmx" | "concurrently" | "nodemon" | "chronic" | "ifne" | "sem" | "pee"
+        | "byobu" | "watchexec" | "inotifywait-exec" | "dtach" | "abduco" => runners::texts(walker, call)?,
+        "poetry" | "pipenv" | "uv" | "bundle" | "conda" | "mamba" | "micromamba" | "hatch" | "rye"
+        | "pdm" | "mise" | "direnv" | "rustup" | "pnpm" | "yarn" | "npm" | "npx" | "bunx" | "bun"
+        | "rbenv" | "pyenv" | "asdf" | "aws-vault" | "op" | "doppler" | "infisical" | "pipx" | "uvx"
+        | "cargo" | "go" | "devbox" | "flox" | "corepack" | "pixi" | "cross" => {
             return runners::subcommands(walker, call);
         }
         name => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
@@ -123,7 +133,12 @@ fn plain(walker: &mut Walker<'_>, call: &Call<'_>, wrapper: &Wrapper) -> Result<
         }
     }
     if matches!(wrapper.name, "strace" | "ltrace" | "prlimit") && parsed.has(&["-p", "--pid"]) {
-        walker.ask(EffectKind::Process, None, keys::SIGNAL, format!("{} attaches to another process", wrapper.name));
+        walker.ask(
+            EffectKind::Process,
+            None,
+            keys::SIGNAL,
+            format!("{} attaches to another process", wrapper.name),
+        );
     }
     walker.call(rest, call.stdin)
 }
@@ -149,11 +164,18 @@ fn command(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadabl
 fn env(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     let spec = Spec { letters: "uCSaP", long: &["--unset", "--chdir", "--split-string", "--argv0"] };
     // What follows `-S` is appended to the words that it splits, options included.
-    let is_split = |field: &Field| field.text.starts_with("--split") || !field.text.starts_with("--") && field.text.starts_with('-') && field.text.contains('S');
-    let before_program = call.arguments.iter().take_while(|field| field.text.starts_with('-') || is_assignment(&field.text));
+    let is_split = |field: &Field| {
+        field.text.starts_with("--split")
+            || !field.text.starts_with("--") && field.text.starts_with('-') && field.text.contains('S')
+    };
+    let before_program =
+        call.arguments.iter().take_while(|field| field.text.starts_with('-') || is_assignment(&field.text));
     let split = before_program.enumerate().find(|(_, field)| is_split(field)).map(|(index, _)| index);
     let length = split.map_or(call.arguments.len(), |index| {
-        let is_separate = call.arguments.get(index).is_some_and(|field| field.text.ends_with('S') || field.text == "--split-string");
+        let is_separate = call
+            .arguments
+            .get(index)
+            .is_some_and(|field| field.text.ends_with('S') || field.text == "--split-string");
         (index + 1 + usize::from(is_separate)).min(call.arguments.len())
     });
     let (options, appended) = call.arguments.split_at(length);
@@ -168,7 +190,12 @@ fn env(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
             Some(words) => fields.extend(words.into_iter().map(Field::literal)),
             None => {
                 walker.payload(&text.text.clone(), call.stdin.clone())?;
-                walker.ask(EffectKind::Execute, None, keys::UNKNOWN_PAYLOAD, "runs the text that env -S splits");
+                walker.ask(
+                    EffectKind::Execute,
+                    None,
+                    keys::UNKNOWN_PAYLOAD,
+                    "runs the text that env -S splits",
+                );
             }
         }
     }
@@ -205,7 +232,11 @@ fn unconfined(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unread
 }
 
 /// Judges every place where the command may begin, for programs whose options are too many to list.
-pub(crate) fn any_suffix(walker: &mut Walker<'_>, arguments: &[Field], stdin: &Output) -> Result<Output, Unreadable> {
+pub(crate) fn any_suffix(
+    walker: &mut Walker<'_>,
+    arguments: &[Field],
+    stdin: &Output,
+) -> Result<Output, Unreadable> {
     let starts = arguments.iter().enumerate().filter(|(_, field)| !field.text.starts_with('-')).take(12);
     let starts: Vec<usize> = starts.map(|(index, _)| index).collect();
     for index in starts {

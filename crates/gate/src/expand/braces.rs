@@ -86,7 +86,11 @@ fn sequence(item: &[Part]) -> Option<Vec<Vec<Part>>> {
         _ => (letter(first)?, letter(last)?, true),
     };
     let show = |value: i64| {
-        if is_letter { u8::try_from(value).map(|byte| char::from(byte).to_string()).unwrap_or_default() } else { value.to_string() }
+        if is_letter {
+            u8::try_from(value).map(|byte| char::from(byte).to_string()).unwrap_or_default()
+        } else {
+            value.to_string()
+        }
     };
     let rising = (from.min(to)..=from.max(to)).step_by(step).take(MAX_FIELDS + 1);
     let mut values: Vec<String> = rising.map(show).collect();

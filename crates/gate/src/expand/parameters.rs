@@ -25,7 +25,8 @@ impl Walker<'_> {
             Operation::Default(parts) => {
                 let fallback = self.expand_parts(parts)?;
                 let is_set = self.variables.contains_key(name);
-                let known: Vec<Field> = value.scalar().into_iter().filter(|field| !field.text.is_empty()).collect();
+                let known: Vec<Field> =
+                    value.scalar().into_iter().filter(|field| !field.text.is_empty()).collect();
                 let is_certain = is_set && !known.is_empty() && known.iter().all(Field::is_known);
                 let mut values = one_each(known);
                 if !is_certain {
@@ -178,7 +179,8 @@ fn trim(field: Field, operator: &str, pattern: &str) -> Field {
 }
 
 fn replace(field: Field, is_all: bool, pattern: &str, replacement: &str) -> Field {
-    let is_plain = !pattern.contains(['*', '?', '[']) && !pattern.starts_with(['#', '%']) && !pattern.is_empty();
+    let is_plain =
+        !pattern.contains(['*', '?', '[']) && !pattern.starts_with(['#', '%']) && !pattern.is_empty();
     if !field.is_known() || !is_plain || !crate::field::is_known(pattern) {
         return Field::unknown();
     }

@@ -48,7 +48,8 @@ fn bracket(pattern: &[char], start: usize, character: char) -> Option<usize> {
         match pattern.get(at)? {
             ']' if at > first => break,
             low => {
-                let high = pattern.get(at + 2).filter(|high| pattern.get(at + 1) == Some(&'-') && **high != ']');
+                let high =
+                    pattern.get(at + 2).filter(|high| pattern.get(at + 1) == Some(&'-') && **high != ']');
                 let (end, width) = high.map_or((low, 1), |high| (high, 3));
                 is_match |= (*low..=*end).contains(&character);
                 at += width;

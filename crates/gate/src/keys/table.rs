@@ -42,7 +42,8 @@ pub(crate) const REMOTE_SUBSTITUTION: &str = "execute remote content via command
 pub(crate) const DECODED_TO_SHELL: &str = "pipe decoded content to shell (possible command obfuscation)";
 pub(crate) const XXD_TO_SHELL: &str = "pipe xxd-decoded content to shell (possible command obfuscation)";
 pub(crate) const TR_TO_SHELL: &str = "pipe tr-transformed output to shell (possible command obfuscation)";
-pub(crate) const OPENSSL_TO_SHELL: &str = "pipe openssl-decoded content to shell (possible command obfuscation)";
+pub(crate) const OPENSSL_TO_SHELL: &str =
+    "pipe openssl-decoded content to shell (possible command obfuscation)";
 pub(crate) const SYSTEM_TEE: &str = "overwrite system file via tee";
 pub(crate) const SYSTEM_REDIRECT: &str = "overwrite system file via redirection";
 pub(crate) const ENV_TEE: &str = "overwrite project env/config via tee";
@@ -54,17 +55,21 @@ pub(crate) const HERMES_GATEWAY: &str = "stop/restart hermes gateway (kills runn
 pub(crate) const HERMES_UPDATE: &str = "hermes update (restarts gateway, kills running agents)";
 pub(crate) const COMPOSE_STOP: &str = "docker compose restart/stop/kill/down (container lifecycle)";
 pub(crate) const DOCKER_STOP: &str = "docker restart/stop/kill (container lifecycle)";
-pub(crate) const GATEWAY_OUTSIDE: &str = "start gateway outside systemd (use 'systemctl --user restart hermes-gateway')";
+pub(crate) const GATEWAY_OUTSIDE: &str =
+    "start gateway outside systemd (use 'systemctl --user restart hermes-gateway')";
 pub(crate) const KILL_HERMES: &str = "kill hermes/gateway process (self-termination)";
 pub(crate) const KILL_PGREP: &str = "kill process via pgrep/pidof expansion (self-termination)";
-pub(crate) const KILL_PGREP_BACKTICK: &str = "kill process via backtick pgrep/pidof expansion (self-termination)";
+pub(crate) const KILL_PGREP_BACKTICK: &str =
+    "kill process via backtick pgrep/pidof expansion (self-termination)";
 pub(crate) const LAUNCHD: &str = "stop/restart hermes launchd service (kills running agents)";
 pub(crate) const SYSTEM_COPY: &str = "copy/move file into system config path";
 pub(crate) const ENV_COPY: &str = "overwrite project env/config file";
 pub(crate) const SENSITIVE_COPY: &str = "copy/move file into sensitive credential/SSH/shell-rc path";
 pub(crate) const SENSITIVE_EDIT: &str = "in-place edit of sensitive credential/SSH/shell-rc path";
-pub(crate) const SENSITIVE_EDIT_LONG: &str = "in-place edit of sensitive credential/SSH/shell-rc path (long flag)";
-pub(crate) const SENSITIVE_EDIT_PERL: &str = "in-place edit of sensitive credential/SSH/shell-rc path (perl/ruby)";
+pub(crate) const SENSITIVE_EDIT_LONG: &str =
+    "in-place edit of sensitive credential/SSH/shell-rc path (long flag)";
+pub(crate) const SENSITIVE_EDIT_PERL: &str =
+    "in-place edit of sensitive credential/SSH/shell-rc path (perl/ruby)";
 pub(crate) const SYSTEM_EDIT: &str = "in-place edit of system config";
 pub(crate) const SYSTEM_EDIT_LONG: &str = "in-place edit of system config (long flag)";
 pub(crate) const HERMES_EDIT: &str = "in-place edit of Hermes config/env";
@@ -174,7 +179,12 @@ pub const RULES: &[Rule] = &[
     rule(TR_TO_SHELL, Some(r#"echo"#)),
     rule(OPENSSL_TO_SHELL, Some(r#"openssl"#)),
     rule(SYSTEM_TEE, Some(r#"tee"#)),
-    rule(SYSTEM_REDIRECT, Some(r#"|(?:~\/\.hermes/|(?:\$home|\$\{home\})/\.hermes/|(?:\$hermes_home|\$\{hermes_home\})/)config\.yaml"#)),
+    rule(
+        SYSTEM_REDIRECT,
+        Some(
+            r#"|(?:~\/\.hermes/|(?:\$home|\$\{home\})/\.hermes/|(?:\$hermes_home|\$\{hermes_home\})/)config\.yaml"#,
+        ),
+    ),
     rule(ENV_TEE, Some(r#"tee"#)),
     rule(ENV_REDIRECT, Some(r#">>?\s*["\']?(?:(?:(?"#)),
     rule(XARGS_RM, Some(r#"xargs\s+.*"#)),
@@ -192,12 +202,22 @@ pub const RULES: &[Rule] = &[
     rule(SYSTEM_COPY, Some(r#"(cp|mv|install)"#)),
     rule(ENV_COPY, Some(r#"(cp|mv|install)"#)),
     rule(SENSITIVE_COPY, Some(r#"(cp|mv|install)"#)),
-    rule(SENSITIVE_EDIT, Some(r#"sed\s+-[^\s]*i.*(?:(?:(?:~|\$home|\$\{home\})/\.ssh(?:/|$)|(?:~|\$home|\$\{home\})/\.(?:bashrc|zshrc|profile|bash_profile|zprofile)"#)),
+    rule(
+        SENSITIVE_EDIT,
+        Some(
+            r#"sed\s+-[^\s]*i.*(?:(?:(?:~|\$home|\$\{home\})/\.ssh(?:/|$)|(?:~|\$home|\$\{home\})/\.(?:bashrc|zshrc|profile|bash_profile|zprofile)"#,
+        ),
+    ),
     rule(SENSITIVE_EDIT_LONG, Some(r#"sed\s+--in-place"#)),
     rule(SENSITIVE_EDIT_PERL, Some(r#"(?:perl|ruby)"#)),
     rule(SYSTEM_EDIT, Some(r#"sed\s+-[^\s]*i.*\s(?:/etc/|/private/(?:etc|var|tmp|home)/)"#)),
     rule(SYSTEM_EDIT_LONG, Some(r#"sed\s+--in-place"#)),
-    rule(HERMES_EDIT, Some(r#"sed\s+-[^\s]*i.*(?:(?:~\/\.hermes/|(?:\$home|\$\{home\})/\.hermes/|(?:\$hermes_home|\$\{hermes_home\})/)config\.yaml"#)),
+    rule(
+        HERMES_EDIT,
+        Some(
+            r#"sed\s+-[^\s]*i.*(?:(?:~\/\.hermes/|(?:\$home|\$\{home\})/\.hermes/|(?:\$hermes_home|\$\{hermes_home\})/)config\.yaml"#,
+        ),
+    ),
     rule(HERMES_EDIT_LONG, Some(r#"sed\s+--in-place"#)),
     rule(HERMES_EDIT_PERL, Some(r#"(?:perl|ruby)"#)),
     rule(SHELL_HEREDOC, Some(r#"(bash|sh|zsh|ksh)\s+<<"#)),

@@ -203,4 +203,3 @@ pub(crate) const OTHERS_SETTINGS: [&str; 2] = ["config.yaml", "memories"];
 /// Writable parts of Hermes' directory: spill and scratch files. The caches beside it are trusted and stay
 /// protected.
 pub(crate) const OWN_WRITABLE: [&str; 1] = ["cache/terminal"];
-

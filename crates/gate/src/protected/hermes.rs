@@ -17,7 +17,8 @@ impl<'a> HermesFile<'a> {
         let is_profile = own.parent().is_some_and(|parent| parent.ends_with("profiles"));
         let root = if is_profile { own.ancestors().nth(2) } else { Some(own.as_path()) };
         let root = root.filter(|root| !root.as_os_str().is_empty());
-        let inside = root.and_then(|root| path.strip_prefix(root).ok()).or_else(|| usual_home(path, scene))?;
+        let inside =
+            root.and_then(|root| path.strip_prefix(root).ok()).or_else(|| usual_home(path, scene))?;
         // Profiles are homes inside the first one.
         let mut parts = inside.components();
         let inside = match (parts.next().is_some_and(|part| part.as_os_str() == "profiles"), parts.next()) {

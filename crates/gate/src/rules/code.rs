@@ -23,7 +23,9 @@ pub(super) fn without_strings(code: &str) -> String {
 
 /// The names in a code text: runs of letters, digits, `_` and `$`.
 pub(super) fn names(code: &str) -> Vec<&str> {
-    code.split(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '$'))).filter(|name| !name.is_empty()).collect()
+    code.split(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '$')))
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 enum Piece<'a> {
@@ -40,7 +42,9 @@ fn scan(code: &str, mut visit: impl FnMut(Piece<'_>)) {
             continue;
         }
         let triple: String = std::iter::repeat_n(character, 2).collect();
-        let (end, width) = if rest.starts_with(&triple) && rest.get(2..).is_some_and(|text| text.contains(&format!("{character}{triple}"))) {
+        let (end, width) = if rest.starts_with(&triple)
+            && rest.get(2..).is_some_and(|text| text.contains(&format!("{character}{triple}")))
+        {
             let inner = rest.get(2..).unwrap_or_default();
             rest = inner;
             (inner.find(&format!("{character}{triple}")), 3)
@@ -86,8 +90,14 @@ pub(super) fn calls(code: &str) -> Vec<CodeCall> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices('(').take(200) {
         let before = code.get(..at).unwrap_or_default().trim_end();
-        let start = before.rfind(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '$' | '!'))).map_or(0, |index| index + 1);
-        let name = before.get(start..).unwrap_or_default().trim_start_matches(|character: char| !character.is_ascii()).to_owned();
+        let start = before
+            .rfind(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '$' | '!')))
+            .map_or(0, |index| index + 1);
+        let name = before
+            .get(start..)
+            .unwrap_or_default()
+            .trim_start_matches(|character: char| !character.is_ascii())
+            .to_owned();
         let arguments = arguments(code.get(at + 1..).unwrap_or_default());
         let trimmed = arguments.trim_start();
         let is_literal = trimmed.starts_with(['"', '\'', '`']);

@@ -10,9 +10,11 @@ use crate::wrappers;
 
 pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<Output>, Unreadable> {
     match call.name {
-        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "ctr" | "crictl" | "buildah" | "lxc" | "incus" | "singularity" | "apptainer" | "vagrant"
-        | "multipass" | "virsh" | "limactl" | "colima" | "distrobox" | "toolbox" => engine(walker, call).map(Some),
-        "kubectl" | "oc" | "helm" | "k" | "kustomize" | "minikube" | "kind" | "k3s" | "k9s" | "argocd" | "flux" | "nomad" | "consul" => cluster(walker, call).map(Some),
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "ctr" | "crictl"
+        | "buildah" | "lxc" | "incus" | "singularity" | "apptainer" | "vagrant" | "multipass" | "virsh"
+        | "limactl" | "colima" | "distrobox" | "toolbox" => engine(walker, call).map(Some),
+        "kubectl" | "oc" | "helm" | "k" | "kustomize" | "minikube" | "kind" | "k3s" | "k9s" | "argocd"
+        | "flux" | "nomad" | "consul" => cluster(walker, call).map(Some),
         _ => Ok(None),
     }
 }
@@ -26,7 +28,24 @@ fn verbs(arguments: &[Field]) -> Vec<&str> {
         if skip {
             skip = false;
         } else if text.starts_with('-') {
-            skip = matches!(text, "-f" | "--file" | "-p" | "--project-name" | "-H" | "--host" | "--context" | "-c" | "--config" | "-n" | "--namespace" | "--profile" | "--env-file" | "--project-directory" | "-l" | "--log-level");
+            skip = matches!(
+                text,
+                "-f" | "--file"
+                    | "-p"
+                    | "--project-name"
+                    | "-H"
+                    | "--host"
+                    | "--context"
+                    | "-c"
+                    | "--config"
+                    | "-n"
+                    | "--namespace"
+                    | "--profile"
+                    | "--env-file"
+                    | "--project-directory"
+                    | "-l"
+                    | "--log-level"
+            );
         } else {
             verbs.push(text);
         }
@@ -72,13 +91,38 @@ fn is_read(verb: &str, second: &str) -> bool {
     let reads = |verb: &str| {
         matches!(
             verb,
-            "" | "ps" | "images" | "logs" | "inspect" | "version" | "info" | "stats" | "top" | "port" | "diff" | "history" | "search" | "events" | "ls" | "list" | "config" | "help" | "df"
-                | "convert" | "status" | "show" | "global-status" | "dominfo" | "volumes" | "--version"
+            "" | "ps"
+                | "images"
+                | "logs"
+                | "inspect"
+                | "version"
+                | "info"
+                | "stats"
+                | "top"
+                | "port"
+                | "diff"
+                | "history"
+                | "search"
+                | "events"
+                | "ls"
+                | "list"
+                | "config"
+                | "help"
+                | "df"
+                | "convert"
+                | "status"
+                | "show"
+                | "global-status"
+                | "dominfo"
+                | "volumes"
+                | "--version"
         )
     };
     match verb {
-        "container" | "image" | "volume" | "network" | "system" | "context" | "manifest" | "node" | "stack" | "secret" | "plugin" | "machine" | "pod" | "builder"
-        | "buildx" | "swarm" => reads(second) && !second.is_empty(),
+        "container" | "image" | "volume" | "network" | "system" | "context" | "manifest" | "node"
+        | "stack" | "secret" | "plugin" | "machine" | "pod" | "builder" | "buildx" | "swarm" => {
+            reads(second) && !second.is_empty()
+        }
         "service" => reads(second) && second != "rollback",
         _ => reads(verb),
     }
@@ -88,17 +132,43 @@ fn cluster(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadabl
     let verbs = verbs(call.arguments);
     let verb = verbs.first().copied().unwrap_or_default();
     let second = verbs.get(1).copied().unwrap_or_default();
-    let reads_secret = matches!(verb, "get" | "describe") && verbs.iter().any(|word| word.starts_with("secret"))
-        || call.name == "kubectl" && verb == "config" && call.arguments.iter().any(|field| field.text == "--raw");
+    let reads_secret = matches!(verb, "get" | "describe")
+        && verbs.iter().any(|word| word.starts_with("secret"))
+        || call.name == "kubectl"
+            && verb == "config"
+            && call.arguments.iter().any(|field| field.text == "--raw");
     if reads_secret {
         walker.ask(EffectKind::ReadSecret, None, keys::READ_SECRET, "reads secrets of the cluster");
         return Ok(Output::Unknown);
     }
     let is_read = matches!(
         verb,
-        "" | "get" | "describe" | "logs" | "top" | "explain" | "version" | "api-resources" | "api-versions" | "cluster-info" | "diff" | "wait" | "list" | "ls" | "status" | "template" | "lint"
-            | "show" | "search" | "history" | "build" | "events" | "completion" | "help" | "env"
-    ) || verb == "config" && matches!(second, "view" | "get-contexts" | "current-context" | "get-clusters")
+        "" | "get"
+            | "describe"
+            | "logs"
+            | "top"
+            | "explain"
+            | "version"
+            | "api-resources"
+            | "api-versions"
+            | "cluster-info"
+            | "diff"
+            | "wait"
+            | "list"
+            | "ls"
+            | "status"
+            | "template"
+            | "lint"
+            | "show"
+            | "search"
+            | "history"
+            | "build"
+            | "events"
+            | "completion"
+            | "help"
+            | "env"
+    ) || verb == "config"
+        && matches!(second, "view" | "get-contexts" | "current-context" | "get-clusters")
         || verb == "rollout" && matches!(second, "status" | "history")
         || verb == "auth" && second == "can-i"
         || verb == "repo" && second == "list";

@@ -14,20 +14,32 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     match call.name {
         "cp" | "gcp" | "mv" | "gmv" | "install" | "ln" | "link" => copy(walker, call),
         "mkdir" | "touch" | "mkfifo" | "mknod" => {
-            let parsed = parse(call.arguments, Spec { letters: "mdrtZ", long: &["--mode", "--date", "--reference"] });
+            let parsed =
+                parse(call.arguments, Spec { letters: "mdrtZ", long: &["--mode", "--date", "--reference"] });
             let is_node = call.name == "mknod";
             let operands: Vec<Field> = parsed.operands.into_iter().cloned().collect();
             for field in operands.iter().take(if is_node { 1 } else { usize::MAX }) {
                 make(walker, field, call.name);
             }
             if is_node && operands.len() > 2 {
-                walker.ask(crate::assessment::EffectKind::Privilege, None, crate::keys::DEVICE, "makes a device file");
+                walker.ask(
+                    crate::assessment::EffectKind::Privilege,
+                    None,
+                    crate::keys::DEVICE,
+                    "makes a device file",
+                );
             }
         }
         "tar" | "gtar" | "bsdtar" => tar(walker, call)?,
         "unzip" | "7z" | "7za" | "unrar" | "cpio" | "zip" | "ar" => archive(walker, call)?,
         "split" | "csplit" => {
-            let parsed = parse(call.arguments, Spec { letters: "abClnt", long: &["--bytes", "--lines", "--suffix-length", "--filter", "--number"] });
+            let parsed = parse(
+                call.arguments,
+                Spec {
+                    letters: "abClnt",
+                    long: &["--bytes", "--lines", "--suffix-length", "--filter", "--number"],
+                },
+            );
             if let Some(text) = parsed.values(&["--filter"]).next() {
                 super::tools::program_option(walker, "split", "--filter", &text.text.clone())?;
             }
@@ -36,7 +48,10 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             }
         }
         "patch" => {
-            let parsed = parse(call.arguments, Spec { letters: "pidoDFrYz", long: &["--strip", "--input", "--directory", "--output"] });
+            let parsed = parse(
+                call.arguments,
+                Spec { letters: "pidoDFrYz", long: &["--strip", "--input", "--directory", "--output"] },
+            );
             for file in parsed.values(&["-o", "--output", "-d", "--directory"]) {
                 walker.write(file, Via::Other);
             }
@@ -53,7 +68,10 @@ fn make(walker: &mut Walker<'_>, field: &Field, name: &str) {
     // Making a directory that holds protected files is not writing them.
     if name == "mkdir"
         && let Target::Path(path) = walker.resolve(field)
-        && matches!(write_class(&path, walker.scene), WriteClass::RunByOthers | WriteClass::ProjectEnvironment)
+        && matches!(
+            write_class(&path, walker.scene),
+            WriteClass::RunByOthers | WriteClass::ProjectEnvironment
+        )
     {
         return;
     }
@@ -80,7 +98,11 @@ fn copy(walker: &mut Walker<'_>, call: &Call<'_>) {
     };
     for source in &sources {
         let is_tree = parsed.has(&["-r", "-R", "-a", "--recursive", "--archive"]);
-        if is_tree { walker.read_tree(source) } else { walker.read(source) }
+        if is_tree {
+            walker.read_tree(source)
+        } else {
+            walker.read(source)
+        }
         if matches!(call.name, "mv" | "gmv") {
             moved(walker, source);
         }
@@ -93,9 +115,21 @@ fn copy(walker: &mut Walker<'_>, call: &Call<'_>) {
     // The target may be a directory; then the names of the sources count.
     for source in &sources {
         let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        if target.is_known() && !name.is_empty() && crate::field::is_known(name) && name != "." && name != ".." {
-            let inside = Field { text: format!("{}/{name}", target.text.trim_end_matches('/')), is_pattern: source.is_pattern };
-            if target.text == "." || target.text.ends_with('/') || target.text.ends_with("..") || walker.is_directory(&target) {
+        if target.is_known()
+            && !name.is_empty()
+            && crate::field::is_known(name)
+            && name != "."
+            && name != ".."
+        {
+            let inside = Field {
+                text: format!("{}/{name}", target.text.trim_end_matches('/')),
+                is_pattern: source.is_pattern,
+            };
+            if target.text == "."
+                || target.text.ends_with('/')
+                || target.text.ends_with("..")
+                || walker.is_directory(&target)
+            {
                 walker.write(&inside, Via::Copy);
             }
         }
@@ -124,12 +158,22 @@ fn linked(walker: &mut Walker<'_>, source: &Field) {
     let class = write_class(path, walker.scene);
     let is_protected = matches!(
         class,
-        WriteClass::System | WriteClass::Credential | WriteClass::Startup | WriteClass::Hermes | WriteClass::GitSettings | WriteClass::BlockDevice
+        WriteClass::System
+            | WriteClass::Credential
+            | WriteClass::Startup
+            | WriteClass::Hermes
+            | WriteClass::GitSettings
+            | WriteClass::BlockDevice
     );
     let is_root = walker.scene.project.starts_with(path);
     if is_protected || is_root {
         let reason = format!("makes a link to {}", source.shown());
-        walker.ask(crate::assessment::EffectKind::Policy, Some(&source.text), crate::keys::WRITE_OUTSIDE, reason);
+        walker.ask(
+            crate::assessment::EffectKind::Policy,
+            Some(&source.text),
+            crate::keys::WRITE_OUTSIDE,
+            reason,
+        );
     }
 }
 
@@ -148,24 +192,54 @@ impl Walker<'_> {
 fn tar(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadable> {
     // The first word may be options without a dash.
     let mut arguments = call.arguments.to_vec();
-    if let Some(first) = arguments.first_mut().filter(|first| !first.text.starts_with('-') && first.is_known()) {
+    if let Some(first) =
+        arguments.first_mut().filter(|first| !first.text.starts_with('-') && first.is_known())
+    {
         first.text = format!("-{}", first.text);
     }
     // In `-czf name`, the value of `f` follows the word.
     let spec = Spec {
         letters: "fCTXIbFgHKLNV",
         long: &[
-            "--file", "--directory", "--files-from", "--exclude", "--exclude-from", "--use-compress-program", "--checkpoint-action", "--to-command",
-            "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command", "--transform", "--owner", "--group",
+            "--file",
+            "--directory",
+            "--files-from",
+            "--exclude",
+            "--exclude-from",
+            "--use-compress-program",
+            "--checkpoint-action",
+            "--to-command",
+            "--info-script",
+            "--new-volume-script",
+            "--rsh-command",
+            "--rmt-command",
+            "--transform",
+            "--owner",
+            "--group",
         ],
     };
     let parsed = parse(&arguments, spec);
-    for option in ["--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--info-script", "-F", "--new-volume-script", "--rsh-command", "--rmt-command"] {
+    for option in [
+        "--checkpoint-action",
+        "--to-command",
+        "--use-compress-program",
+        "-I",
+        "--info-script",
+        "-F",
+        "--new-volume-script",
+        "--rsh-command",
+        "--rmt-command",
+    ] {
         let values: Vec<Field> = parsed.values(&[option]).cloned().collect();
         for value in values {
             let text = value.text.strip_prefix("exec=").unwrap_or(&value.text);
             let is_action = option == "--checkpoint-action" && !value.text.starts_with("exec");
-            if !is_action && !matches!(text, "zstd" | "pigz" | "xz" | "gzip" | "bzip2" | "lz4" | "pbzip2" | "pixz" | "zstdmt" | "lzma") {
+            if !is_action
+                && !matches!(
+                    text,
+                    "zstd" | "pigz" | "xz" | "gzip" | "bzip2" | "lz4" | "pbzip2" | "pixz" | "zstdmt" | "lzma"
+                )
+            {
                 super::tools::program_option(walker, "tar", option, text)?;
             }
         }
@@ -194,8 +268,14 @@ fn archive(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadable> {
     match call.name {
         "zip" => {
             let parsed = parse(call.arguments, Spec { letters: "xibnPt", long: &["--unzip-command"] });
-            let commands = call.arguments.windows(2).filter(|pair| pair.first().is_some_and(|field| field.text == "-TT"));
-            let commands: Vec<Field> = commands.filter_map(|pair| pair.get(1).cloned()).chain(parsed.values(&["--unzip-command"]).cloned()).collect();
+            let commands = call
+                .arguments
+                .windows(2)
+                .filter(|pair| pair.first().is_some_and(|field| field.text == "-TT"));
+            let commands: Vec<Field> = commands
+                .filter_map(|pair| pair.get(1).cloned())
+                .chain(parsed.values(&["--unzip-command"]).cloned())
+                .collect();
             for command in commands {
                 super::tools::program_option(walker, "zip", "-TT", &command.text)?;
             }

@@ -13,13 +13,20 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     match call.name {
         "rm" | "grm" | "srm" | "trash" | "trash-put" | "rip" | "gio" => remove(walker, call),
         "rmdir" | "unlink" => operands(call).iter().for_each(|field| walker.delete(field)),
-        "rimraf" | "del-cli" => operands(call).iter().for_each(|field| walker.delete_tree(field, keys::RECURSIVE_DELETE)),
+        "rimraf" | "del-cli" => {
+            operands(call).iter().for_each(|field| walker.delete_tree(field, keys::RECURSIVE_DELETE))
+        }
         "shred" | "wipe" => {
             for field in operands(call) {
                 walker.write(&field, Via::Disk);
                 walker.delete(&field);
             }
-            walker.ask(EffectKind::Delete, None, keys::RECURSIVE_DELETE, format!("{} overwrites files for good", call.name));
+            walker.ask(
+                EffectKind::Delete,
+                None,
+                keys::RECURSIVE_DELETE,
+                format!("{} overwrites files for good", call.name),
+            );
         }
         "truncate" => {
             let parsed = parse(call.arguments, Spec { letters: "sr", long: &["--size", "--reference"] });
@@ -31,13 +38,18 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 }
 
 fn operands(call: &Call<'_>) -> Vec<Field> {
-    let parsed = parse(call.arguments, Spec { letters: if call.name == "shred" { "ns" } else { "" }, long: &["--iterations", "--size"] });
+    let parsed = parse(
+        call.arguments,
+        Spec { letters: if call.name == "shred" { "ns" } else { "" }, long: &["--iterations", "--size"] },
+    );
     parsed.operands.into_iter().cloned().collect()
 }
 
 fn remove(walker: &mut Walker<'_>, call: &Call<'_>) {
     let parsed = parse(call.arguments, Spec::default());
-    if call.name == "gio" && parsed.operands.first().is_none_or(|verb| !matches!(verb.text.as_str(), "trash" | "remove")) {
+    if call.name == "gio"
+        && parsed.operands.first().is_none_or(|verb| !matches!(verb.text.as_str(), "trash" | "remove"))
+    {
         return;
     }
     if parsed.has(&["--help", "--version"]) && parsed.operands.is_empty() {
@@ -45,8 +57,14 @@ fn remove(walker: &mut Walker<'_>, call: &Call<'_>) {
     }
     let is_long = parsed.has(&["--recursive"]);
     // An option that is not known may be the recursive one.
-    let is_unknown = call.arguments.iter().any(|field| !field.is_known() && parsed.operands.iter().all(|operand| *operand != field));
-    let is_recursive = is_long || is_unknown || parsed.has(&["-r", "-R"]) || matches!(call.name, "srm" | "trash" | "trash-put" | "rip" | "gio");
+    let is_unknown = call
+        .arguments
+        .iter()
+        .any(|field| !field.is_known() && parsed.operands.iter().all(|operand| *operand != field));
+    let is_recursive = is_long
+        || is_unknown
+        || parsed.has(&["-r", "-R"])
+        || matches!(call.name, "srm" | "trash" | "trash-put" | "rip" | "gio");
     for field in &parsed.operands {
         if is_recursive {
             let rule = if is_long { keys::RECURSIVE_DELETE_LONG } else { keys::RECURSIVE_DELETE };

@@ -4,7 +4,9 @@ use crate::assessment::{EffectKind, Grant};
 use crate::field::Field;
 use crate::keys;
 use crate::paths::{Target, is_everything, may_match};
-use crate::protected::{ReadClass, WriteClass, holds_credentials, may_be_credential, read_class, system::DIRECTORIES, write_class};
+use crate::protected::{
+    ReadClass, WriteClass, holds_credentials, may_be_credential, read_class, system::DIRECTORIES, write_class,
+};
 use crate::walk::Walker;
 use std::path::{Path, PathBuf};
 
@@ -65,25 +67,43 @@ impl Walker<'_> {
             WriteClass::Inside | WriteClass::ProjectEnvironment => {
                 (EffectKind::Policy, env_key(via), format!("writes the project settings {shown}"))
             }
-            WriteClass::System => (EffectKind::Policy, system_key(via), format!("writes the system file {shown}")),
-            WriteClass::Credential | WriteClass::Startup => {
-                (EffectKind::Policy, sensitive_key(via), format!("writes {shown}, which other programs run or trust"))
+            WriteClass::System => {
+                (EffectKind::Policy, system_key(via), format!("writes the system file {shown}"))
             }
-            WriteClass::Program => {
-                (EffectKind::Policy, keys::STARTUP_FILE, format!("writes the program {shown} in a PATH directory"))
+            WriteClass::Credential | WriteClass::Startup => (
+                EffectKind::Policy,
+                sensitive_key(via),
+                format!("writes {shown}, which other programs run or trust"),
+            ),
+            WriteClass::Program => (
+                EffectKind::Policy,
+                keys::STARTUP_FILE,
+                format!("writes the program {shown} in a PATH directory"),
+            ),
+            WriteClass::Hermes => {
+                (EffectKind::Policy, hermes_key(via), format!("writes {shown}, a file of Hermes"))
             }
-            WriteClass::Hermes => (EffectKind::Policy, hermes_key(via), format!("writes {shown}, a file of Hermes")),
             WriteClass::GitSettings | WriteClass::GitInternal => {
                 let reason = format!("writes {shown}, which git obeys or runs");
-                self.ask_with(EffectKind::Policy, Some(&shown), keys::GIT_SETTINGS, reason, Grant::GitSettings);
+                self.ask_with(
+                    EffectKind::Policy,
+                    Some(&shown),
+                    keys::GIT_SETTINGS,
+                    reason,
+                    Grant::GitSettings,
+                );
                 return;
             }
-            WriteClass::RunByOthers => {
-                (EffectKind::Policy, keys::RUN_BY_OTHERS, format!("writes {shown}, which other programs run or obey"))
-            }
-            WriteClass::OtherHome | WriteClass::Outside => {
-                (EffectKind::Write, keys::WRITE_OUTSIDE, format!("writes {shown}, which is outside of the project"))
-            }
+            WriteClass::RunByOthers => (
+                EffectKind::Policy,
+                keys::RUN_BY_OTHERS,
+                format!("writes {shown}, which other programs run or obey"),
+            ),
+            WriteClass::OtherHome | WriteClass::Outside => (
+                EffectKind::Write,
+                keys::WRITE_OUTSIDE,
+                format!("writes {shown}, which is outside of the project"),
+            ),
         };
         self.ask_with(kind, Some(&shown), rule, reason, Grant::Write(path.to_path_buf()));
     }
@@ -94,14 +114,16 @@ impl Walker<'_> {
             return;
         }
         let target = self.resolve(field);
-        let names_process = ["/environ", "/mem", "/maps", "/cmdline", "/auxv"].iter().any(|end| field.text.ends_with(end));
+        let names_process =
+            ["/environ", "/mem", "/maps", "/cmdline", "/auxv"].iter().any(|end| field.text.ends_with(end));
         if field.text.starts_with("/proc/") && !field.is_known() && names_process {
             return self.secret(Path::new("/proc"));
         }
         let Some(path) = target.path().map(Path::to_path_buf) else { return };
         let class = read_class(&path, self.scene);
         let is_process = class == ReadClass::Process && path.starts_with("/proc");
-        let is_secret = matches!(class, ReadClass::Credential | ReadClass::Environment | ReadClass::Store) || is_process;
+        let is_secret =
+            matches!(class, ReadClass::Credential | ReadClass::Environment | ReadClass::Store) || is_process;
         let may_be = matches!(target, Target::Pattern(_)) && may_be_credential(&path, self.scene);
         let is_hermes = path == self.scene.hermes_home;
         if is_secret || may_be || is_hermes || self.is_process_pattern(&path, &target) {
@@ -168,7 +190,8 @@ impl Walker<'_> {
             WriteClass::Outside if is_shell_temporary(&path) => {}
             WriteClass::GitInternal if path.extension().is_some_and(|extension| extension == "lock") => {}
             class => {
-                let rule = if field.text.starts_with('/') { keys::DELETE_IN_ROOT } else { keys::DELETE_OUTSIDE };
+                let rule =
+                    if field.text.starts_with('/') { keys::DELETE_IN_ROOT } else { keys::DELETE_OUTSIDE };
                 let grant = match class {
                     WriteClass::GitInternal | WriteClass::GitSettings => Grant::GitSettings,
                     _ => Grant::Write(path),
@@ -183,11 +206,17 @@ impl Walker<'_> {
         let target = self.resolve(field);
         if let Some(key) = self.catastrophe(&target) {
             let shown = target.path().map(|path| path.display().to_string()).unwrap_or_default();
-            self.deny(EffectKind::Delete, Some(&shown), key, format!("deletes {shown} with everything in it"));
+            self.deny(
+                EffectKind::Delete,
+                Some(&shown),
+                key,
+                format!("deletes {shown} with everything in it"),
+            );
             return;
         }
         let Some(path) = target.path().map(Path::to_path_buf) else {
-            let reason = format!("deletes `{}` recursively, which is only known when the command runs", field.shown());
+            let reason =
+                format!("deletes `{}` recursively, which is only known when the command runs", field.shown());
             self.ask(EffectKind::Delete, None, rule, reason);
             return;
         };
@@ -198,7 +227,9 @@ impl Walker<'_> {
         let shown = path.display().to_string();
         let reason = format!("deletes {shown} with everything in it");
         match write_class(&path, self.scene) {
-            WriteClass::Inside | WriteClass::Temporary => self.ask(EffectKind::Delete, Some(&shown), rule, reason),
+            WriteClass::Inside | WriteClass::Temporary => {
+                self.ask(EffectKind::Delete, Some(&shown), rule, reason)
+            }
             WriteClass::GitInternal | WriteClass::GitSettings => {
                 self.ask_with(EffectKind::Delete, Some(&shown), rule, reason, Grant::GitSettings);
             }
@@ -231,7 +262,9 @@ impl Walker<'_> {
         let mut homes: Vec<PathBuf> = self.scene.user_home.iter().cloned().collect();
         homes.push("/root".into());
         for candidate in [Some(path), parent].into_iter().flatten() {
-            let is_home = candidate.parent().is_some_and(|parent| parent == Path::new("/home") || parent == Path::new("/Users"));
+            let is_home = candidate
+                .parent()
+                .is_some_and(|parent| parent == Path::new("/home") || parent == Path::new("/Users"));
             if is_home && candidate.file_name().is_some_and(|name| name != "linuxbrew") {
                 homes.push(candidate.to_path_buf());
             }
@@ -242,7 +275,10 @@ impl Walker<'_> {
     /// Returns true inside of a temporary directory of the session, but not for that directory itself.
     pub(crate) fn is_temporary(&self, path: &Path) -> bool {
         self.scene.temporary.iter().any(|directory| {
-            !directory.as_os_str().is_empty() && path != directory && path.starts_with(directory) && !is_everything(path)
+            !directory.as_os_str().is_empty()
+                && path != directory
+                && path.starts_with(directory)
+                && !is_everything(path)
         })
     }
 
@@ -250,20 +286,47 @@ impl Walker<'_> {
     fn is_build_output(&self, path: &Path, field: &Field) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let is_inside = path.starts_with(&self.scene.project) && path != self.scene.project;
-        is_inside && !field.text.starts_with('/') && (BUILD_OUTPUTS.contains(&name) || name.ends_with(".egg-info"))
+        is_inside
+            && !field.text.starts_with('/')
+            && (BUILD_OUTPUTS.contains(&name) || name.ends_with(".egg-info"))
     }
 }
 
 /// Names of directories that tools make again.
 const BUILD_OUTPUTS: [&str; 26] = [
-    "target", "node_modules", "build", "dist", "out", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox",
-    ".nox", ".venv", "venv", "coverage", "htmlcov", ".nyc_output", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache",
-    ".vite", ".cache", ".eggs", ".gradle", "_build",
+    "target",
+    "node_modules",
+    "build",
+    "dist",
+    "out",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".venv",
+    "venv",
+    "coverage",
+    "htmlcov",
+    ".nyc_output",
+    ".next",
+    ".nuxt",
+    ".svelte-kit",
+    ".turbo",
+    ".parcel-cache",
+    ".vite",
+    ".cache",
+    ".eggs",
+    ".gradle",
+    "_build",
 ];
 
 /// Directories for temporary files that commands may use freely; the sandbox gives each session its own.
 fn is_shell_temporary(path: &Path) -> bool {
-    ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"].iter().any(|root| path.starts_with(root) && path != Path::new(root))
+    ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"]
+        .iter()
+        .any(|root| path.starts_with(root) && path != Path::new(root))
 }
 
 fn system_key(via: Via) -> &'static str {

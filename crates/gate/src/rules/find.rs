@@ -18,12 +18,36 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 
 /// Tests of `find` that leave most files out.
 const FILTERS: [&str; 24] = [
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin",
-    "-newer", "-size", "-empty", "-user", "-group", "-perm", "-links", "-inum", "-samefile", "-maxdepth", "-uid",
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-size",
+    "-empty",
+    "-user",
+    "-group",
+    "-perm",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-maxdepth",
+    "-uid",
 ];
 
 fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
-    let leading = call.arguments.iter().take_while(|field| matches!(field.text.as_str(), "-H" | "-L" | "-P") || field.text.starts_with("-O"));
+    let leading = call.arguments.iter().take_while(|field| {
+        matches!(field.text.as_str(), "-H" | "-L" | "-P") || field.text.starts_with("-O")
+    });
     let start = leading.count();
     let rest = call.arguments.get(start..).unwrap_or_default();
     let count = rest.iter().take_while(|field| !field.text.starts_with(['-', '(', '!'])).count();
@@ -32,9 +56,13 @@ fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
     if roots.is_empty() {
         roots.push(Field::literal("."));
     }
-    let name = expression.windows(2).find(|pair| matches!(pair.first().map(|field| field.text.as_str()), Some("-name" | "-iname")));
+    let name = expression
+        .windows(2)
+        .find(|pair| matches!(pair.first().map(|field| field.text.as_str()), Some("-name" | "-iname")));
     let name = name.and_then(|pair| pair.get(1)).map(|field| field.text.clone());
-    let is_filtered = expression.iter().any(|field| FILTERS.contains(&field.text.as_str()) && !is_everything_filter(expression));
+    let is_filtered = expression
+        .iter()
+        .any(|field| FILTERS.contains(&field.text.as_str()) && !is_everything_filter(expression));
     let has_match_all = name.as_deref().is_none_or(|name| matches!(name, "*" | "**"));
     let found: Vec<Field> = roots.iter().map(|root| below(root, name.as_deref())).collect();
     let mut index = 0;
@@ -47,9 +75,18 @@ fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let command = expression.get(index..).unwrap_or_default();
-                let end = command.iter().position(|field| matches!(field.text.as_str(), ";" | "+")).unwrap_or(command.len());
+                let end = command
+                    .iter()
+                    .position(|field| matches!(field.text.as_str(), ";" | "+"))
+                    .unwrap_or(command.len());
                 index += end;
-                exec(walker, command.get(..end).unwrap_or_default(), &found, &roots, is_filtered && !has_match_all)?;
+                exec(
+                    walker,
+                    command.get(..end).unwrap_or_default(),
+                    &found,
+                    &roots,
+                    is_filtered && !has_match_all,
+                )?;
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = expression.get(index) {
@@ -84,11 +121,18 @@ fn below(root: &Field, name: Option<&str>) -> Field {
     }
 }
 
-fn exec(walker: &mut Walker<'_>, command: &[Field], found: &[Field], roots: &[Field], is_filtered: bool) -> Result<(), Unreadable> {
+fn exec(
+    walker: &mut Walker<'_>,
+    command: &[Field],
+    found: &[Field],
+    roots: &[Field],
+    is_filtered: bool,
+) -> Result<(), Unreadable> {
     let program = command.first().map(|field| field.text.rsplit('/').next().unwrap_or_default().to_owned());
     if matches!(program.as_deref(), Some("rm" | "rmdir" | "unlink" | "shred")) {
         walker.ask(EffectKind::Delete, None, keys::FIND_RM, "deletes the files that find finds");
-        let is_recursive = command.iter().any(|field| field.text.starts_with('-') && field.text.contains(['r', 'R']));
+        let is_recursive =
+            command.iter().any(|field| field.text.starts_with('-') && field.text.contains(['r', 'R']));
         if is_recursive {
             delete_roots(walker, roots, is_filtered, keys::FIND_RM);
         }
@@ -96,6 +140,10 @@ fn exec(walker: &mut Walker<'_>, command: &[Field], found: &[Field], roots: &[Fi
         let literal: Vec<Field> = command.iter().filter(|field| field.text != "{}").cloned().collect();
         walker.call(&literal, &Output::Nothing)?;
         return Ok(());
+    }
+    // A `{}` inside of a longer text may belong to a command in it.
+    if command.iter().any(|field| field.text.contains("{}") && field.text != "{}") {
+        walker.call(command, &Output::Nothing)?;
     }
     for item in found.iter().take(8) {
         let fields = crate::wrappers::substitute(command, "{}", item);

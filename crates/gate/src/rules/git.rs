@@ -1,7 +1,8 @@
 //! `git`: global options and subcommands. Those that change settings are in `git_settings`.
 
 use super::files::Via;
-use super::git_settings;
+use super::tools::program_option;
+use super::{git_history, git_settings, network};
 use crate::assessment::{EffectKind, Grant};
 use crate::field::Field;
 use crate::keys;
@@ -22,7 +23,12 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     let output = match call.arguments.get(index..).and_then(<[Field]>::split_first) {
         Some((verb, rest)) if verb.is_literal() => subcommand(walker, &verb.text, rest, call),
         Some(_) => {
-            walker.ask(EffectKind::Unclear, None, keys::UNKNOWN_PROGRAM, "the git subcommand is only known when the command runs");
+            walker.ask(
+                EffectKind::Unclear,
+                None,
+                keys::UNKNOWN_PROGRAM,
+                "the git subcommand is only known when the command runs",
+            );
             Ok(Output::Unknown)
         }
         None => Ok(Output::Harmless),
@@ -56,7 +62,7 @@ fn global_options(walker: &mut Walker<'_>, arguments: &[Field]) -> Result<usize,
                 git_settings::temporary(walker, &Field::literal(text.get(2..).unwrap_or_default()))?;
             }
             _ if text.starts_with("--exec-path=") => {
-                super::tools::program_option(walker, "git", "--exec-path", "")?;
+                program_option(walker, "git", "--exec-path", "")?;
             }
             _ if text.starts_with("--config-env=") => {
                 git_settings::temporary(walker, &Field::literal(text.get(13..).unwrap_or_default()))?;
@@ -69,16 +75,60 @@ fn global_options(walker: &mut Walker<'_>, arguments: &[Field]) -> Result<usize,
 
 fn spec(verb: &str) -> Spec {
     match verb {
-        "commit" => Spec { letters: "mFCctu", long: &["--message", "--file", "--author", "--date", "--template", "--reuse-message", "--fixup", "--squash"] },
+        "commit" => Spec {
+            letters: "mFCctu",
+            long: &[
+                "--message",
+                "--file",
+                "--author",
+                "--date",
+                "--template",
+                "--reuse-message",
+                "--fixup",
+                "--squash",
+            ],
+        },
         "push" => Spec { letters: "o", long: &["--repo", "--receive-pack", "--exec", "--push-option"] },
-        "clone" => Spec { letters: "bocuj", long: &["--branch", "--origin", "--config", "--upload-pack", "--depth", "--template", "--reference", "--jobs", "--separate-git-dir", "--filter"] },
-        "branch" => Spec { letters: "u", long: &["--set-upstream-to", "--contains", "--merged", "--no-merged", "--sort", "--format", "--points-at"] },
-        "checkout" | "switch" => Spec { letters: "bBcC", long: &["--orphan", "--create", "--conflict", "--force-create"] },
+        "clone" => Spec {
+            letters: "bocuj",
+            long: &[
+                "--branch",
+                "--origin",
+                "--config",
+                "--upload-pack",
+                "--depth",
+                "--template",
+                "--reference",
+                "--jobs",
+                "--separate-git-dir",
+                "--filter",
+            ],
+        },
+        "branch" => Spec {
+            letters: "u",
+            long: &[
+                "--set-upstream-to",
+                "--contains",
+                "--merged",
+                "--no-merged",
+                "--sort",
+                "--format",
+                "--points-at",
+            ],
+        },
+        "checkout" | "switch" => {
+            Spec { letters: "bBcC", long: &["--orphan", "--create", "--conflict", "--force-create"] }
+        }
         "tag" => Spec { letters: "mFu", long: &["--message", "--file", "--local-user"] },
-        "merge" | "revert" | "cherry-pick" => Spec { letters: "mXsF", long: &["--message", "--strategy", "--strategy-option", "--file"] },
+        "merge" | "revert" | "cherry-pick" => {
+            Spec { letters: "mXsF", long: &["--message", "--strategy", "--strategy-option", "--file"] }
+        }
         "rebase" => Spec { letters: "xsX", long: &["--exec", "--onto", "--strategy"] },
         "fetch" | "pull" => Spec { letters: "jo", long: &["--upload-pack", "--depth", "--jobs", "--refmap"] },
-        "log" | "diff" | "show" => Spec { letters: "nSGLO", long: &["--output", "--format", "--author", "--since", "--until", "--grep"] },
+        "log" | "diff" | "show" => Spec {
+            letters: "nSGLO",
+            long: &["--output", "--format", "--author", "--since", "--until", "--grep"],
+        },
         "stash" => Spec { letters: "m", long: &["--message"] },
         "archive" => Spec { letters: "o", long: &["--output", "--prefix", "--format", "--remote", "--exec"] },
         "format-patch" => Spec { letters: "ov", long: &["--output-directory", "--subject-prefix"] },
@@ -88,60 +138,47 @@ fn spec(verb: &str) -> Spec {
     }
 }
 
-fn subcommand(walker: &mut Walker<'_>, verb: &str, arguments: &[Field], call: &Call<'_>) -> Result<Output, Unreadable> {
+fn subcommand(
+    walker: &mut Walker<'_>,
+    verb: &str,
+    arguments: &[Field],
+    call: &Call<'_>,
+) -> Result<Output, Unreadable> {
     let parsed = parse(arguments, spec(verb));
     for option in ["--upload-pack", "--receive-pack"] {
         let values: Vec<Field> = parsed.values(&[option]).cloned().collect();
         for value in values {
-            super::tools::program_option(walker, "git", option, &value.text)?;
+            program_option(walker, "git", option, &value.text)?;
         }
     }
-    if parsed.operands.iter().any(|field| field.text.starts_with("ext::") || field.text.starts_with("--upload-pack")) {
+    if parsed
+        .operands
+        .iter()
+        .any(|field| field.text.starts_with("ext::") || field.text.starts_with("--upload-pack"))
+    {
         let url = parsed.operands.iter().find(|field| field.text.starts_with("ext::"));
         let text = url.map(|field| field.text.trim_start_matches("ext::").to_owned()).unwrap_or_default();
-        super::tools::program_option(walker, "git", "ext::", &text)?;
+        program_option(walker, "git", "ext::", &text)?;
+    }
+    if git_history::judge(walker, verb, arguments, &parsed)? {
+        return Ok(git_settings::output(verb, &parsed));
     }
     match verb {
         "push" | "send-pack" => push(walker, arguments, &parsed),
-        "reset" if parsed.options.iter().any(|option| option.name.len() > 2 && "--hard".starts_with(&option.name)) => {
-            let reason = "discards all uncommitted changes";
-            walker.ask(EffectKind::Delete, None, keys::GIT_RESET, reason);
-        }
-        "clean" if parsed.has(&["-f", "--force"]) && !parsed.has(&["-n", "--dry-run"]) => {
-            walker.ask(EffectKind::Delete, None, keys::GIT_CLEAN, "deletes untracked files");
-        }
         "branch" => branch(walker, arguments, &parsed),
-        "checkout" | "switch" | "restore" => checkout(walker, verb, &parsed),
-        "stash" if parsed.operands.first().is_some_and(|verb| matches!(verb.text.as_str(), "drop" | "clear")) => {
-            discard(walker, "discards stashed changes");
-        }
-        "rm" if parsed.has(&["-f", "--force"]) && !parsed.has(&["--cached"]) => discard(walker, "deletes files with changes"),
-        "reflog" if parsed.operands.first().is_some_and(|verb| matches!(verb.text.as_str(), "expire" | "delete")) => {
-            discard(walker, "discards the history of branches");
-        }
-        "gc" if parsed.options.iter().any(|option| option.name == "--prune" && option.value.as_ref().is_some_and(|value| value.text != "2.weeks.ago")) => {
-            discard(walker, "deletes unreachable commits");
-        }
-        "prune" | "filter-branch" | "filter-repo" | "update-ref" | "replace" | "symbolic-ref" if !(verb == "symbolic-ref" && parsed.operands.len() < 2) => {
-            discard(walker, "rewrites or deletes history");
-            payloads(walker, arguments, &["--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--tag-name-filter", "--parent-filter"])?;
-        }
-        "tag" if parsed.has(&["-d", "--delete"]) && parsed.has(&["-f"]) => discard(walker, "deletes tags"),
         "rebase" => payloads(walker, arguments, &["-x", "--exec"])?,
         "bisect" if parsed.operands.first().is_some_and(|verb| verb.text == "run") => {
             let at = arguments.iter().position(|field| field.text == "run").unwrap_or_default();
             return walker.call(arguments.get(at + 1..).unwrap_or_default(), &Output::Nothing);
         }
         "difftool" | "mergetool" => {
-            for option in ["-x", "--extcmd"] {
-                let values: Vec<Field> = parsed.values(&[option]).cloned().collect();
-                for value in values {
-                    super::tools::program_option(walker, "git", "difftool -x", &value.text)?;
-                }
+            let values: Vec<Field> = parsed.values(&["-x", "--extcmd"]).cloned().collect();
+            for value in values {
+                program_option(walker, "git", "difftool -x", &value.text)?;
             }
         }
-        "grep" if parsed.options.iter().any(|option| option.name == "-O" || option.name.starts_with("--open-f")) => {
-            super::tools::program_option(walker, "git", "grep -O", "")?;
+        "grep" if parsed.has(&["-O", "--open-files-in-pager"]) => {
+            program_option(walker, "git", "grep -O", "")?
         }
         "clone" => clone(walker, &parsed)?,
         "archive" | "format-patch" | "bundle" | "log" | "diff" | "show" => {
@@ -149,32 +186,36 @@ fn subcommand(walker: &mut Walker<'_>, verb: &str, arguments: &[Field], call: &C
                 walker.write(file, Via::Other);
             }
             if verb == "archive" && parsed.has(&["--remote"]) {
-                walker.ask(EffectKind::Network, None, keys::NETWORK_SEND, "asks another machine for an archive");
+                network::send(walker, None, "asks another machine for an archive");
             }
         }
         "send-email" | "imap-send" | "request-pull" | "daemon" | "http-push" | "svn" | "p4" => {
-            walker.ask(EffectKind::Network, None, keys::NETWORK_SEND, format!("git {verb} sends data to another machine"));
+            network::send(walker, None, format!("git {verb} sends data to another machine"));
         }
         "credential" | "credential-store" | "credential-cache" => {
             walker.ask(EffectKind::ReadSecret, None, keys::READ_SECRET, "reads or stores credentials of git");
         }
-        "hook" => super::tools::program_option(walker, "git", "hook run", "")?,
+        "hook" => program_option(walker, "git", "hook run", "")?,
         _ => return git_settings::judge(walker, verb, arguments, &parsed, call),
     }
     Ok(git_settings::output(verb, &parsed))
 }
 
-fn discard(walker: &mut Walker<'_>, reason: &str) {
-    walker.ask(EffectKind::Delete, None, keys::GIT_DISCARD, reason);
-}
-
 /// Judges the text after each of these options as shell text.
-pub(super) fn payloads(walker: &mut Walker<'_>, arguments: &[Field], options: &[&str]) -> Result<(), Unreadable> {
+pub(super) fn payloads(
+    walker: &mut Walker<'_>,
+    arguments: &[Field],
+    options: &[&str],
+) -> Result<(), Unreadable> {
     for (index, field) in arguments.iter().enumerate() {
         let text = match field.text.split_once('=') {
             Some((name, value)) if options.contains(&name) => Some(value.to_owned()),
-            _ if options.contains(&field.text.as_str()) => arguments.get(index + 1).map(|field| field.text.clone()),
-            _ if options.contains(&"-x") && field.text.starts_with("-x") => Some(field.text.get(2..).unwrap_or_default().to_owned()),
+            _ if options.contains(&field.text.as_str()) => {
+                arguments.get(index + 1).map(|field| field.text.clone())
+            }
+            _ if options.contains(&"-x") && field.text.starts_with("-x") => {
+                Some(field.text.get(2..).unwrap_or_default().to_owned())
+            }
             _ => None,
         };
         if let Some(text) = text {
@@ -188,8 +229,17 @@ fn push(walker: &mut Walker<'_>, arguments: &[Field], parsed: &Parsed<'_>) {
     if parsed.has(&["--dry-run", "-n"]) {
         return;
     }
-    let is_short = arguments.iter().any(|field| field.text.starts_with('-') && !field.text.starts_with("--") && field.text.contains('f'));
-    let is_long = parsed.has(&["--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune"]) || parsed.has(&["-d"]);
+    let is_short = arguments.iter().any(|field| {
+        field.text.starts_with('-') && !field.text.starts_with("--") && field.text.contains('f')
+    });
+    let is_long = parsed.has(&[
+        "--force",
+        "--force-with-lease",
+        "--force-if-includes",
+        "--mirror",
+        "--delete",
+        "--prune",
+    ]) || parsed.has(&["-d"]);
     let is_refspec = parsed.operands.iter().skip(1).any(|field| field.text.starts_with(['+', ':']));
     if is_short || is_long || is_refspec {
         let rule = if is_short && !is_long { keys::GIT_FORCE_PUSH_SHORT } else { keys::GIT_FORCE_PUSH };
@@ -216,23 +266,20 @@ fn branch(walker: &mut Walker<'_>, arguments: &[Field], parsed: &Parsed<'_>) {
         };
         walker.ask(EffectKind::Delete, None, rule, "deletes branches that may not be merged");
     } else if is_force && !parsed.operands.is_empty() {
-        discard(walker, "moves a branch to another commit");
+        git_history::discard(walker, "moves a branch to another commit");
     }
-    if parsed.has(&["-u", "--set-upstream-to", "--unset-upstream", "--edit-description", "-m", "-M", "--move", "-t", "--track"]) {
+    if parsed.has(&[
+        "-u",
+        "--set-upstream-to",
+        "--unset-upstream",
+        "--edit-description",
+        "-m",
+        "-M",
+        "--move",
+        "-t",
+        "--track",
+    ]) {
         git_settings::ask(walker, "changes the settings of a branch");
-    }
-}
-
-fn checkout(walker: &mut Walker<'_>, verb: &str, parsed: &Parsed<'_>) {
-    let is_all = |field: &&Field| matches!(field.text.as_str(), "." | "./" | ":/" | ":/." | "*" | "..");
-    let is_staged_only = verb == "restore" && parsed.has(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]);
-    if parsed.has(&["-f", "--force", "--discard-changes"]) || parsed.operands.iter().any(|field| is_all(field)) && !is_staged_only {
-        discard(walker, "discards uncommitted changes");
-    }
-    let makes_branch = parsed.has(&["-b", "-B", "-c", "-C", "--create"]);
-    let has_remote = parsed.operands.iter().any(|field| field.text.starts_with("origin/") || field.text.starts_with("upstream/"));
-    if parsed.has(&["-t", "--track"]) || makes_branch && has_remote && !parsed.has(&["--no-track"]) {
-        git_settings::ask(walker, "sets the upstream of a branch in the git settings");
     }
 }
 
@@ -242,10 +289,10 @@ fn clone(walker: &mut Walker<'_>, parsed: &Parsed<'_>) -> Result<(), Unreadable>
         git_settings::temporary(walker, &setting)?;
     }
     if parsed.has(&["-u"]) {
-        super::tools::program_option(walker, "git", "--upload-pack", "")?;
+        program_option(walker, "git", "--upload-pack", "")?;
     }
     if parsed.has(&["--template"]) {
-        super::tools::program_option(walker, "git", "--template", "")?;
+        program_option(walker, "git", "--template", "")?;
     }
     match parsed.operands.get(1) {
         Some(directory) if !directory.text.ends_with(".git") => walker.write(directory, Via::Other),

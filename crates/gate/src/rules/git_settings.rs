@@ -25,17 +25,48 @@ pub(super) fn temporary(walker: &mut Walker<'_>, setting: &Field) -> Result<(), 
 /// Settings that name no program and no other machine.
 fn is_harmless(name: &str, value: &str) -> bool {
     const SECTIONS: [&str; 14] = [
-        "color.", "advice.", "user.", "init.defaultbranch", "column.", "log.", "status.", "push.default", "pull.", "fetch.prune", "merge.conflictstyle",
-        "rebase.auto", "diff.renames", "diff.algorithm",
+        "color.",
+        "advice.",
+        "user.",
+        "init.defaultbranch",
+        "column.",
+        "log.",
+        "status.",
+        "push.default",
+        "pull.",
+        "fetch.prune",
+        "merge.conflictstyle",
+        "rebase.auto",
+        "diff.renames",
+        "diff.algorithm",
     ];
     const NAMES: [&str; 14] = [
-        "core.quotepath", "core.autocrlf", "core.filemode", "core.longpaths", "core.ignorecase", "core.abbrev", "protocol.version",
-        "commit.verbose", "http.version", "http.postbuffer", "http.lowspeedlimit", "gc.auto", "core.commentchar", "fetch.parallel",
+        "core.quotepath",
+        "core.autocrlf",
+        "core.filemode",
+        "core.longpaths",
+        "core.ignorecase",
+        "core.abbrev",
+        "protocol.version",
+        "commit.verbose",
+        "http.version",
+        "http.postbuffer",
+        "http.lowspeedlimit",
+        "gc.auto",
+        "core.commentchar",
+        "fetch.parallel",
     ];
-    let is_pager = matches!(name, "core.pager" | "core.editor" | "sequence.editor") && matches!(value, "cat" | "less" | "less -FRX" | "" | "true" | ":" | "vim" | "nano");
+    let is_pager = matches!(name, "core.pager" | "core.editor" | "sequence.editor")
+        && matches!(value, "cat" | "less" | "less -FRX" | "" | "true" | ":" | "vim" | "nano");
     let is_unsigned = matches!(name, "commit.gpgsign" | "tag.gpgsign") && matches!(value, "false" | "true");
-    let is_depth = name == "safe.directory" || name == "core.hookspath" && value == "/dev/null" || name == "diff.external" && value.is_empty();
-    SECTIONS.iter().any(|section| name.starts_with(section)) || NAMES.contains(&name) || is_pager || is_unsigned || is_depth
+    let is_depth = name == "safe.directory"
+        || name == "core.hookspath" && value == "/dev/null"
+        || name == "diff.external" && value.is_empty();
+    SECTIONS.iter().any(|section| name.starts_with(section))
+        || NAMES.contains(&name)
+        || is_pager
+        || is_unsigned
+        || is_depth
 }
 
 /// Judges subcommands that are not in `git`.
@@ -56,22 +87,32 @@ pub(super) fn judge(
             "" | "status" | "summary" => {}
             "foreach" => {
                 let at = arguments.iter().position(|field| field.text == "foreach").unwrap_or_default();
-                let words: Vec<&str> =
-                    arguments.iter().skip(at + 1).map(|field| field.text.as_str()).filter(|text| *text != "--recursive").collect();
+                let words: Vec<&str> = arguments
+                    .iter()
+                    .skip(at + 1)
+                    .map(|field| field.text.as_str())
+                    .filter(|text| *text != "--recursive")
+                    .collect();
                 walker.payload(&words.join(" "), Output::Nothing)?;
             }
             _ => ask(walker, "changes submodules and their settings"),
         },
         "worktree" if !matches!(first, "" | "list") => ask(walker, "changes the worktrees of the repository"),
-        "init" if parsed.options.iter().any(|option| option.name == "--template" || option.name == "--separate-git-dir") => {
+        "init"
+            if parsed
+                .options
+                .iter()
+                .any(|option| option.name == "--template" || option.name == "--separate-git-dir") =>
+        {
             super::tools::program_option(walker, "git", "--template", "")?;
         }
         "lfs" if matches!(first, "install" | "uninstall" | "track" | "push" | "migrate" | "prune") => {
             ask(walker, "changes how git stores files");
         }
         "sparse-checkout" if first != "list" => ask(walker, "changes which files git checks out"),
-        "maintenance" | "fsmonitor--daemon" | "instaweb" | "web--browse" | "citool" | "gui" | "upload-pack" | "receive-pack" | "shell" | "remote-ext"
-        | "remote-fd" | "archimport" | "cvsserver" | "flow" => {
+        "maintenance" | "fsmonitor--daemon" | "instaweb" | "web--browse" | "citool" | "gui"
+        | "upload-pack" | "receive-pack" | "shell" | "remote-ext" | "remote-fd" | "archimport"
+        | "cvsserver" | "flow" => {
             super::tools::program_option(walker, "git", verb, "")?;
         }
         _ => {}
@@ -85,21 +126,39 @@ pub(super) fn judge(
 
 fn config(walker: &mut Walker<'_>, arguments: &[Field], parsed: &Parsed<'_>) -> Result<(), Unreadable> {
     let reads = [
-        "--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "--show-scope", "--get-urlmatch", "--get-color", "--get-colorbool",
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--list",
+        "-l",
+        "--show-origin",
+        "--show-scope",
+        "--get-urlmatch",
+        "--get-color",
+        "--get-colorbool",
         "--name-only",
     ];
     let first = parsed.operands.first().map(|field| field.text.as_str()).unwrap_or_default();
-    let is_read = arguments.iter().any(|field| reads.contains(&field.text.as_str())) || matches!(first, "get" | "list");
-    let is_change = parsed.has(&["--unset", "--unset-all", "--add", "--replace-all", "--edit", "-e", "--rename-section", "--remove-section"]);
+    let is_read =
+        arguments.iter().any(|field| reads.contains(&field.text.as_str())) || matches!(first, "get" | "list");
+    let is_change = parsed.has(&[
+        "--unset",
+        "--unset-all",
+        "--add",
+        "--replace-all",
+        "--edit",
+        "-e",
+        "--rename-section",
+        "--remove-section",
+    ]);
     let names_only_a_key = parsed.operands.len() == 1 && !matches!(first, "set" | "unset" | "edit");
     if !is_change && (is_read || names_only_a_key || parsed.operands.is_empty()) {
         return Ok(());
     }
     // The value of an alias or a hook is a program that git runs later.
-    if let Some(value) = parsed.operands.last().filter(|_| parsed.operands.len() > 1) {
-        if let Some(text) = value.text.strip_prefix('!') {
-            walker.payload(text, Output::Nothing)?;
-        }
+    let value = parsed.operands.last().filter(|_| parsed.operands.len() > 1);
+    if let Some(text) = value.and_then(|value| value.text.strip_prefix('!')) {
+        walker.payload(text, Output::Nothing)?;
     }
     if parsed.has(&["--global", "--system"]) || parsed.has(&["-f", "--file"]) {
         let home = walker.scene.user_home.clone().unwrap_or_default().join(".gitconfig");
@@ -113,26 +172,125 @@ fn config(walker: &mut Walker<'_>, arguments: &[Field], parsed: &Parsed<'_>) -> 
 
 fn is_known(verb: &str) -> bool {
     const VERBS: &[&str] = &[
-        "add", "am", "annotate", "apply", "archive", "bisect", "blame", "branch", "bundle", "cat-file", "check-attr", "check-ignore",
-        "check-ref-format", "checkout", "checkout-index", "cherry", "cherry-pick", "clean", "clone", "commit", "commit-tree", "config",
-        "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "format-patch", "fsck", "gc",
-        "grep", "hash-object", "help", "init", "interpret-trailers", "lfs", "log", "ls-files", "ls-remote", "ls-tree", "merge", "merge-base",
-        "merge-file", "merge-tree", "mktag", "mktree", "mv", "name-rev", "notes", "pack-refs", "pull", "range-diff", "read-tree", "rebase",
-        "reflog", "remote", "repack", "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show", "show-branch",
-        "show-ref", "sparse-checkout", "stash", "status", "stripspace", "submodule", "switch", "symbolic-ref", "tag", "unpack-file",
-        "update-index", "var", "verify-commit", "verify-pack", "verify-tag", "version", "whatchanged", "worktree", "write-tree",
-        "--version", "--help",
+        "add",
+        "am",
+        "annotate",
+        "apply",
+        "archive",
+        "bisect",
+        "blame",
+        "branch",
+        "bundle",
+        "cat-file",
+        "check-attr",
+        "check-ignore",
+        "check-ref-format",
+        "checkout",
+        "checkout-index",
+        "cherry",
+        "cherry-pick",
+        "clean",
+        "clone",
+        "commit",
+        "commit-tree",
+        "config",
+        "count-objects",
+        "describe",
+        "diff",
+        "diff-files",
+        "diff-index",
+        "diff-tree",
+        "fetch",
+        "for-each-ref",
+        "format-patch",
+        "fsck",
+        "gc",
+        "grep",
+        "hash-object",
+        "help",
+        "init",
+        "interpret-trailers",
+        "lfs",
+        "log",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "merge",
+        "merge-base",
+        "merge-file",
+        "merge-tree",
+        "mktag",
+        "mktree",
+        "mv",
+        "name-rev",
+        "notes",
+        "pack-refs",
+        "pull",
+        "range-diff",
+        "read-tree",
+        "rebase",
+        "reflog",
+        "remote",
+        "repack",
+        "reset",
+        "restore",
+        "rev-list",
+        "rev-parse",
+        "revert",
+        "rm",
+        "shortlog",
+        "show",
+        "show-branch",
+        "show-ref",
+        "sparse-checkout",
+        "stash",
+        "status",
+        "stripspace",
+        "submodule",
+        "switch",
+        "symbolic-ref",
+        "tag",
+        "unpack-file",
+        "update-index",
+        "var",
+        "verify-commit",
+        "verify-pack",
+        "verify-tag",
+        "version",
+        "whatchanged",
+        "worktree",
+        "write-tree",
+        "--version",
+        "--help",
     ];
     VERBS.contains(&verb)
 }
 
 /// The output of a subcommand: names of files, or short texts about commits.
 pub(super) fn output(verb: &str, parsed: &Parsed<'_>) -> Output {
-    let lists_files = matches!(verb, "ls-files" | "ls-tree") || parsed.has(&["--name-only", "--files-with-matches"]);
+    let lists_files =
+        matches!(verb, "ls-files" | "ls-tree") || parsed.has(&["--name-only", "--files-with-matches"]);
     let is_short = matches!(
         verb,
-        "rev-parse" | "describe" | "branch" | "symbolic-ref" | "merge-base" | "rev-list" | "name-rev" | "tag" | "for-each-ref" | "shortlog" | "status"
-            | "log" | "config" | "remote" | "show-ref" | "stash" | "hash-object" | "write-tree" | "commit-tree"
+        "rev-parse"
+            | "describe"
+            | "branch"
+            | "symbolic-ref"
+            | "merge-base"
+            | "rev-list"
+            | "name-rev"
+            | "tag"
+            | "for-each-ref"
+            | "shortlog"
+            | "status"
+            | "log"
+            | "config"
+            | "remote"
+            | "show-ref"
+            | "stash"
+            | "hash-object"
+            | "write-tree"
+            | "commit-tree"
     );
     if lists_files {
         Output::Paths(vec!["./**".into()])

@@ -18,14 +18,26 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     if verb == "gateway" && matches!(second, "stop" | "restart" | "kill" | "uninstall") {
         walker.ask(EffectKind::Process, None, keys::HERMES_GATEWAY, "stops the gateway and running agents");
     } else if verb == "gateway" && matches!(second, "run" | "start") {
-        walker.ask(EffectKind::Process, None, keys::GATEWAY_OUTSIDE, "starts a gateway outside of the service manager");
+        walker.ask(
+            EffectKind::Process,
+            None,
+            keys::GATEWAY_OUTSIDE,
+            "starts a gateway outside of the service manager",
+        );
     } else if verb == "update" {
         walker.ask(EffectKind::Policy, None, keys::HERMES_UPDATE, "updates Hermes and stops running agents");
     } else {
-        let is_read = matches!(verb, "" | "doctor" | "insights" | "version" | "help" | "status" | "demo") && !skips_questions || matches!(second, "list" | "show" | "check" | "test" | "ls" | "search" | "path");
+        let is_read = matches!(verb, "" | "doctor" | "insights" | "version" | "help" | "status" | "demo")
+            && !skips_questions
+            || matches!(second, "list" | "show" | "check" | "test" | "ls" | "search" | "path");
         let is_read = is_read && !matches!(second, "set" | "revoke" | "add");
         if !is_read || skips_questions {
-            walker.ask(EffectKind::Policy, None, keys::SELF_APPROVAL, format!("runs hermes {verb}, which can change its settings or start another agent"));
+            walker.ask(
+                EffectKind::Policy,
+                None,
+                keys::SELF_APPROVAL,
+                format!("runs hermes {verb}, which can change its settings or start another agent"),
+            );
         }
     }
     Ok(Some(Output::Unknown))

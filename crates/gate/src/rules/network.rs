@@ -26,34 +26,118 @@ pub(super) fn send(walker: &mut Walker<'_>, target: Option<&str>, reason: impl I
 const CURL: Spec = Spec {
     letters: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
     long: &[
-        "--user-agent", "--cookie", "--cookie-jar", "--continue-at", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii",
-        "--json", "--dump-header", "--referer", "--cert", "--form", "--form-string", "--header", "--config", "--max-time", "--output",
-        "--quote", "--range", "--upload-file", "--user", "--write-out", "--proxy", "--request", "--connect-timeout", "--retry",
-        "--retry-delay", "--url", "--cacert", "--key", "--output-dir", "--resolve", "--unix-socket", "--max-redirs", "--limit-rate", "--netrc-file",
-        "--trace", "--trace-ascii", "--etag-save", "--url-query", "--oauth2-bearer", "--interface", "--proxy-user", "--stderr", "--mail-from", "--mail-rcpt",
-        "--retry-max-time", "--ciphers", "--engine", "--hsts", "--alt-svc", "--variable",
+        "--user-agent",
+        "--cookie",
+        "--cookie-jar",
+        "--continue-at",
+        "--data",
+        "--data-raw",
+        "--data-binary",
+        "--data-urlencode",
+        "--data-ascii",
+        "--json",
+        "--dump-header",
+        "--referer",
+        "--cert",
+        "--form",
+        "--form-string",
+        "--header",
+        "--config",
+        "--max-time",
+        "--output",
+        "--quote",
+        "--range",
+        "--upload-file",
+        "--user",
+        "--write-out",
+        "--proxy",
+        "--request",
+        "--connect-timeout",
+        "--retry",
+        "--retry-delay",
+        "--url",
+        "--cacert",
+        "--key",
+        "--output-dir",
+        "--resolve",
+        "--unix-socket",
+        "--max-redirs",
+        "--limit-rate",
+        "--netrc-file",
+        "--trace",
+        "--trace-ascii",
+        "--etag-save",
+        "--url-query",
+        "--oauth2-bearer",
+        "--interface",
+        "--proxy-user",
+        "--stderr",
+        "--mail-from",
+        "--mail-rcpt",
+        "--retry-max-time",
+        "--ciphers",
+        "--engine",
+        "--hsts",
+        "--alt-svc",
+        "--variable",
     ],
 };
 
 fn curl(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     let parsed = parse(call.arguments, CURL);
-    let urls: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).chain(parsed.values(&["--url"]).cloned()).collect();
+    let urls: Vec<Field> = parsed
+        .operands
+        .iter()
+        .map(|field| (*field).clone())
+        .chain(parsed.values(&["--url"]).cloned())
+        .collect();
     let is_local = !urls.is_empty() && urls.iter().all(|url| is_loopback(&url.text));
     let target = urls.first().map(Field::shown);
-    let sends_data = parsed.has(&["-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "-F", "--form", "--form-string"]);
+    let sends_data = parsed.has(&[
+        "-d",
+        "--data",
+        "--data-raw",
+        "--data-binary",
+        "--data-urlencode",
+        "--data-ascii",
+        "--json",
+        "-F",
+        "--form",
+        "--form-string",
+    ]);
     let uploads = parsed.has(&["-T", "--upload-file", "--mail-from", "-Q", "--quote"]);
     let bodies: Vec<Field> = parsed
-        .values(&["-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "-F", "--form", "-T", "--upload-file"])
+        .values(&[
+            "-d",
+            "--data",
+            "--data-raw",
+            "--data-binary",
+            "--data-urlencode",
+            "--data-ascii",
+            "--json",
+            "-F",
+            "--form",
+            "-T",
+            "--upload-file",
+        ])
         .cloned()
         .collect();
-    let from_file = bodies.iter().any(|body| body.text.contains('@') || !body.is_known() && body.text.contains(OUTPUT)) || uploads;
+    let from_file =
+        bodies.iter().any(|body| body.text.contains('@') || !body.is_known() && body.text.contains(OUTPUT))
+            || uploads;
     for body in &bodies {
         let file = body.text.rsplit('@').next().unwrap_or_default();
         walker.read(&Field::literal(file.trim_start_matches('<')));
     }
-    let changes = parsed.values(&["-X", "--request"]).any(|method| !matches!(method.text.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
+    let changes = parsed
+        .values(&["-X", "--request"])
+        .any(|method| !matches!(method.text.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
     if (sends_data || changes) && !is_local || from_file {
-        send(walker, target.as_deref(), format!("sends data to {}", target.as_deref().unwrap_or("another machine")));
+        send(
+            walker,
+            target.as_deref(),
+            format!("sends data to {}", target.as_deref().unwrap_or("another machine")),
+        );
     }
     leaks(walker, &urls, &parsed);
     curl_files(walker, &parsed)?;
@@ -69,7 +153,19 @@ fn curl(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
 
 /// A URL or header that holds the output of another command may carry a file away.
 fn leaks(walker: &mut Walker<'_>, urls: &[Field], parsed: &Parsed<'_>) {
-    let headers = parsed.values(&["-H", "--header", "-u", "--user", "-A", "--user-agent", "-b", "--cookie", "-e", "--referer", "--url-query"]);
+    let headers = parsed.values(&[
+        "-H",
+        "--header",
+        "-u",
+        "--user",
+        "-A",
+        "--user-agent",
+        "-b",
+        "--cookie",
+        "-e",
+        "--referer",
+        "--url-query",
+    ]);
     let headers: Vec<Field> = headers.cloned().collect();
     if urls.iter().chain(&headers).any(|field| field.text.contains(OUTPUT)) {
         let target = urls.first().map(Field::shown);
@@ -84,7 +180,21 @@ fn leaks(walker: &mut Walker<'_>, urls: &[Field], parsed: &Parsed<'_>) {
 }
 
 fn curl_files(walker: &mut Walker<'_>, parsed: &Parsed<'_>) -> Result<(), Unreadable> {
-    let names = ["-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header", "--output-dir", "--trace", "--trace-ascii", "--etag-save", "--stderr", "--hsts", "--alt-svc"];
+    let names = [
+        "-o",
+        "--output",
+        "-c",
+        "--cookie-jar",
+        "-D",
+        "--dump-header",
+        "--output-dir",
+        "--trace",
+        "--trace-ascii",
+        "--etag-save",
+        "--stderr",
+        "--hsts",
+        "--alt-svc",
+    ];
     let files: Vec<Field> = parsed.values(&names).cloned().collect();
     for file in files.iter().filter(|file| file.text != "-") {
         walker.write(file, Via::Redirection);
@@ -94,7 +204,12 @@ fn curl_files(walker: &mut Walker<'_>, parsed: &Parsed<'_>) -> Result<(), Unread
         walker.read(file);
     }
     if parsed.has(&["-K", "--config", "--unix-socket", "--engine"]) {
-        walker.ask(EffectKind::Unclear, None, keys::NETWORK_SEND, "curl reads its options from a file, or talks to a local socket");
+        walker.ask(
+            EffectKind::Unclear,
+            None,
+            keys::NETWORK_SEND,
+            "curl reads its options from a file, or talks to a local socket",
+        );
     }
     if parsed.has(&["-n", "--netrc"]) {
         walker.ask(EffectKind::ReadSecret, None, keys::READ_SECRET, "curl sends the credentials of ~/.netrc");
@@ -110,8 +225,12 @@ pub(super) fn is_loopback(url: &str) -> bool {
     if host.contains('@') {
         return false;
     }
-    let host = host.strip_prefix('[').map_or_else(|| host.split(':').next().unwrap_or_default(), |rest| rest.split(']').next().unwrap_or_default());
-    matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0") || host.starts_with("127.") && host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    let host = host.strip_prefix('[').map_or_else(
+        || host.split(':').next().unwrap_or_default(),
+        |rest| rest.split(']').next().unwrap_or_default(),
+    );
+    matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0")
+        || host.starts_with("127.") && host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 fn wget(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
@@ -120,17 +239,45 @@ fn wget(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
         Spec {
             letters: "oaeiBtOTwQPUlADRX",
             long: &[
-                "--output-document", "--output-file", "--append-output", "--execute", "--input-file", "--directory-prefix", "--user-agent", "--header",
-                "--post-data", "--post-file", "--body-data", "--body-file", "--method", "--use-askpass", "--tries", "--timeout", "--config", "--level",
-                "--accept", "--reject", "--save-cookies", "--load-cookies", "--wait", "--user", "--password",
+                "--output-document",
+                "--output-file",
+                "--append-output",
+                "--execute",
+                "--input-file",
+                "--directory-prefix",
+                "--user-agent",
+                "--header",
+                "--post-data",
+                "--post-file",
+                "--body-data",
+                "--body-file",
+                "--method",
+                "--use-askpass",
+                "--tries",
+                "--timeout",
+                "--config",
+                "--level",
+                "--accept",
+                "--reject",
+                "--save-cookies",
+                "--load-cookies",
+                "--wait",
+                "--user",
+                "--password",
             ],
         },
     );
     let target = parsed.operands.first().map(|field| field.shown());
     if parsed.has(&["--post-data", "--post-file", "--body-data", "--body-file", "--method"]) {
-        send(walker, target.as_deref(), format!("sends data to {}", target.as_deref().unwrap_or("another machine")));
+        send(
+            walker,
+            target.as_deref(),
+            format!("sends data to {}", target.as_deref().unwrap_or("another machine")),
+        );
     }
-    if parsed.operands.iter().any(|field| field.text.contains(OUTPUT)) || parsed.values(&["--header"]).any(|field| field.text.contains(OUTPUT)) {
+    if parsed.operands.iter().any(|field| field.text.contains(OUTPUT))
+        || parsed.values(&["--header"]).any(|field| field.text.contains(OUTPUT))
+    {
         send(walker, target.as_deref(), "sends the output of another command in a request");
     }
     let runs = parsed.values(&["-e", "--execute"]).any(|field| !field.text.starts_with("robots"));
@@ -141,7 +288,16 @@ fn wget(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
         walker.read(file);
     }
     let files: Vec<Field> = parsed
-        .values(&["-O", "--output-document", "-o", "--output-file", "-a", "-P", "--directory-prefix", "--save-cookies"])
+        .values(&[
+            "-O",
+            "--output-document",
+            "-o",
+            "--output-file",
+            "-a",
+            "-P",
+            "--directory-prefix",
+            "--save-cookies",
+        ])
         .filter(|field| field.text != "-")
         .cloned()
         .collect();
@@ -149,8 +305,12 @@ fn wget(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
         walker.write(file, Via::Redirection);
         walker.fetched_into(std::slice::from_ref(file), &Output::Remote);
     }
-    let to_stdout = parsed.values(&["-O", "--output-document"]).any(|field| matches!(field.text.as_str(), "-" | "/dev/stdout"))
-        || call.arguments.iter().any(|field| !field.text.starts_with("--") && field.text.starts_with('-') && field.text.ends_with("O-"));
+    let to_stdout = parsed
+        .values(&["-O", "--output-document"])
+        .any(|field| matches!(field.text.as_str(), "-" | "/dev/stdout"))
+        || call.arguments.iter().any(|field| {
+            !field.text.starts_with("--") && field.text.starts_with('-') && field.text.ends_with("O-")
+        });
     if files.is_empty() && !to_stdout {
         for url in &parsed.operands {
             let name = url.text.rsplit('/').next().unwrap_or_default();
@@ -163,9 +323,11 @@ fn wget(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
 fn httpie(walker: &mut Walker<'_>, call: &Call<'_>) -> Output {
     let parsed = parse(call.arguments, Spec { letters: "aAo", long: &["--auth", "--output", "--session"] });
     let sends = parsed.operands.iter().any(|field| {
-        matches!(field.text.as_str(), "POST" | "PUT" | "PATCH" | "DELETE") || !field.text.contains("://") && field.text.contains(['=', '@'])
+        matches!(field.text.as_str(), "POST" | "PUT" | "PATCH" | "DELETE")
+            || !field.text.contains("://") && field.text.contains(['=', '@'])
     });
-    let is_local = parsed.operands.iter().any(|field| is_loopback(&field.text) || field.text.starts_with(':'));
+    let is_local =
+        parsed.operands.iter().any(|field| is_loopback(&field.text) || field.text.starts_with(':'));
     if (sends || !matches!(call.stdin, Output::Nothing)) && !is_local {
         send(walker, None, "sends data to another machine");
     }

@@ -26,7 +26,9 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 fn chmod(walker: &mut Walker<'_>, call: &Call<'_>) {
     let parsed = parse(call.arguments, Spec { letters: "", long: &["--reference"] });
     // `-x` and `-w` are modes, not options.
-    let is_mode = |text: &str| text.starts_with('-') && text.len() > 1 && text.bytes().skip(1).all(|byte| b"rwxXst".contains(&byte));
+    let is_mode = |text: &str| {
+        text.starts_with('-') && text.len() > 1 && text.bytes().skip(1).all(|byte| b"rwxXst".contains(&byte))
+    };
     let mut operands: Vec<Field> = call
         .arguments
         .iter()
@@ -39,24 +41,37 @@ fn chmod(walker: &mut Walker<'_>, call: &Call<'_>) {
     let mode = operands.remove(0);
     let is_recursive = parsed.has(&["-R", "--recursive"]);
     if is_world_writable(&mode.text) {
-        let rule = if parsed.has(&["--recursive"]) { keys::WORLD_WRITABLE_LONG } else { keys::WORLD_WRITABLE };
+        let rule =
+            if parsed.has(&["--recursive"]) { keys::WORLD_WRITABLE_LONG } else { keys::WORLD_WRITABLE };
         walker.ask(EffectKind::Policy, None, rule, "lets every user of the machine write");
     }
     if sets_identity(&mode.text) {
-        walker.ask(EffectKind::Privilege, None, keys::PERMISSIONS, "lets others run a program as its owner (setuid)");
+        walker.ask(
+            EffectKind::Privilege,
+            None,
+            keys::PERMISSIONS,
+            "lets others run a program as its owner (setuid)",
+        );
     }
     for field in &operands {
         walker.write(field, Via::Other);
         let is_root = walker.resolve(field).path().is_some_and(|path| walker.scene.project.starts_with(path));
         if is_recursive && is_root && !mode.text.contains('+') {
-            walker.ask(EffectKind::Policy, Some(&field.text), keys::PERMISSIONS, "changes the permissions of everything in the project");
+            walker.ask(
+                EffectKind::Policy,
+                Some(&field.text),
+                keys::PERMISSIONS,
+                "changes the permissions of everything in the project",
+            );
         }
-        if mode.text.contains('x') || mode.text.starts_with(['7', '5']) || mode.text.starts_with("07") {
-            if let Target::Path(path) = walker.resolve(field) {
-                let is_known = walker.prepared.iter().any(|(other, prepared)| *other == path && *prepared != Prepared::Executable);
-                if !is_known {
-                    walker.prepared.push((path, Prepared::Executable));
-                }
+        let is_executable =
+            mode.text.contains('x') || mode.text.starts_with(['7', '5']) || mode.text.starts_with("07");
+        if is_executable && let Target::Path(path) = walker.resolve(field) {
+            let is_fetched = |(other, prepared): &(std::path::PathBuf, Prepared)| {
+                *other == path && *prepared != Prepared::Executable
+            };
+            if !walker.prepared.iter().any(is_fetched) {
+                walker.prepared.push((path, Prepared::Executable));
             }
         }
     }

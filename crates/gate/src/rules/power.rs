@@ -18,11 +18,21 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
         "shutdown" | "reboot" | "halt" | "poweroff" => keys::SHUTDOWN,
         "init" if words.iter().any(|word| is_final_level(word)) => keys::INIT,
         "telinit" if words.iter().any(|word| is_final_level(word)) => keys::TELINIT,
-        "kexec" if words.iter().any(|word| matches!(*word, "-e" | "--exec" | "-f" | "--force")) => keys::SHUTDOWN,
+        "kexec" if words.iter().any(|word| matches!(*word, "-e" | "--exec" | "-f" | "--force")) => {
+            keys::SHUTDOWN
+        }
         "systemctl" if is_systemctl_power(&words) => keys::SYSTEMCTL_POWER,
-        "loginctl" if words.iter().any(|word| matches!(*word, "poweroff" | "reboot" | "halt" | "kexec")) => keys::SHUTDOWN,
-        "init" | "telinit" | "runlevel" | "pm-suspend" | "pm-hibernate" | "rtcwake" | "pmset" | "zzz" | "kexec" => {
-            walker.ask(EffectKind::Power, None, keys::POWER_STATE, "changes the power state or the run level");
+        "loginctl" if words.iter().any(|word| matches!(*word, "poweroff" | "reboot" | "halt" | "kexec")) => {
+            keys::SHUTDOWN
+        }
+        "init" | "telinit" | "runlevel" | "pm-suspend" | "pm-hibernate" | "rtcwake" | "pmset" | "zzz"
+        | "kexec" => {
+            walker.ask(
+                EffectKind::Power,
+                None,
+                keys::POWER_STATE,
+                "changes the power state or the run level",
+            );
             return Ok(Some(Output::Nothing));
         }
         _ => return Ok(None),
@@ -42,10 +52,24 @@ fn is_systemctl_power(words: &[&str]) -> bool {
         Some("poweroff" | "reboot" | "halt" | "kexec" | "soft-reboot") => true,
         Some("isolate" | "start") => verbs.any(|unit| {
             let unit = unit.trim_end_matches(".target").trim_end_matches(".service");
-            matches!(unit, "poweroff" | "reboot" | "halt" | "kexec" | "runlevel0" | "runlevel6" | "shutdown" | "systemd-reboot" | "systemd-poweroff")
+            matches!(
+                unit,
+                "poweroff"
+                    | "reboot"
+                    | "halt"
+                    | "kexec"
+                    | "runlevel0"
+                    | "runlevel6"
+                    | "shutdown"
+                    | "systemd-reboot"
+                    | "systemd-poweroff"
+            )
         }),
         // The value of an option may stand first.
-        Some(_) => words.iter().any(|word| matches!(*word, "poweroff" | "halt" | "kexec")) && words.first().is_some_and(|word| word.starts_with('-')),
+        Some(_) => {
+            words.iter().any(|word| matches!(*word, "poweroff" | "halt" | "kexec"))
+                && words.first().is_some_and(|word| word.starts_with('-'))
+        }
         None => false,
     }
 }

@@ -11,10 +11,17 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     match call.name {
         "kill" => kill(walker, call),
         "killall5" => kill_all(walker),
-        "pkill" | "killall" | "skill" | "xkill" | "fuser" | "slay" | "fkill" | "kill-port" => by_name(walker, call),
+        "pkill" | "killall" | "skill" | "xkill" | "fuser" | "slay" | "fkill" | "kill-port" => {
+            by_name(walker, call)
+        }
         "pgrep" | "pidof" => return Ok(Some(Output::Unknown)),
         "renice" | "gcore" | "reptyr" => {
-            walker.ask(EffectKind::Process, None, keys::SIGNAL, format!("{} changes or attaches to a process", call.name));
+            walker.ask(
+                EffectKind::Process,
+                None,
+                keys::SIGNAL,
+                format!("{} changes or attaches to a process", call.name),
+            );
         }
         _ => return Ok(None),
     }
@@ -43,7 +50,9 @@ fn kill(walker: &mut Walker<'_>, call: &Call<'_>) {
             // The first word with a dash is the signal; later ones are process groups.
             text if text.starts_with('-') && !has_signal && operands.is_empty() => {
                 has_signal = true;
-                if text == "-1" && call.arguments.iter().all(|field| field.text == "-1" || field.text.contains(INPUT)) {
+                if text == "-1"
+                    && call.arguments.iter().all(|field| field.text == "-1" || field.text.contains(INPUT))
+                {
                     return kill_all(walker);
                 }
             }
@@ -54,11 +63,26 @@ fn kill(walker: &mut Walker<'_>, call: &Call<'_>) {
         return kill_all(walker);
     }
     if operands.iter().any(|field| field.text.contains(OUTPUT)) {
-        walker.ask(EffectKind::Process, None, keys::KILL_PGREP, "signals processes whose ids another command prints");
+        walker.ask(
+            EffectKind::Process,
+            None,
+            keys::KILL_PGREP,
+            "signals processes whose ids another command prints",
+        );
     } else if operands.iter().any(|field| field.text.contains(INPUT)) {
-        walker.ask(EffectKind::Process, None, keys::SIGNAL, "signals processes whose ids standard input names");
+        walker.ask(
+            EffectKind::Process,
+            None,
+            keys::SIGNAL,
+            "signals processes whose ids standard input names",
+        );
     } else if operands.iter().any(|field| matches!(field.text.as_str(), "1" | "0")) {
-        walker.ask(EffectKind::Process, None, keys::SIGNAL, "signals the first process or the whole process group");
+        walker.ask(
+            EffectKind::Process,
+            None,
+            keys::SIGNAL,
+            "signals the first process or the whole process group",
+        );
     }
 }
 
@@ -68,12 +92,17 @@ fn by_name(walker: &mut Walker<'_>, call: &Call<'_>) {
         return;
     }
     let patterns: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
-    if call.name == "pkill" && patterns.last().is_some_and(|pattern| matches!(*pattern, "." | ".*" | "" | "^" | ".+" | "$")) {
+    if call.name == "pkill"
+        && patterns.last().is_some_and(|pattern| matches!(*pattern, "." | ".*" | "" | "^" | ".+" | "$"))
+    {
         return kill_all(walker);
     }
     let is_kill = |word: &&str| matches!(*word, "-9" | "-KILL" | "-SIGKILL" | "-kill");
-    let has_value = |flag: &str| words.windows(2).any(|pair| matches!(pair, [name, value] if *name == flag && matches!(*value, "KILL" | "SIGKILL" | "9")));
-    let names_hermes = patterns.iter().any(|pattern| pattern.contains("hermes") || pattern.contains("gateway"));
+    let has_value = |flag: &str| {
+        words.windows(2).any(|pair| matches!(pair, [name, value] if *name == flag && matches!(*value, "KILL" | "SIGKILL" | "9")))
+    };
+    let names_hermes =
+        patterns.iter().any(|pattern| pattern.contains("hermes") || pattern.contains("gateway"));
     let rule = if names_hermes {
         keys::KILL_HERMES
     } else if call.name == "killall" && has_value("-s") {
@@ -87,5 +116,10 @@ fn by_name(walker: &mut Walker<'_>, call: &Call<'_>) {
     } else {
         keys::SIGNAL
     };
-    walker.ask(EffectKind::Process, patterns.last().copied(), rule, format!("{} signals processes by name", call.name));
+    walker.ask(
+        EffectKind::Process,
+        patterns.last().copied(),
+        rule,
+        format!("{} signals processes by name", call.name),
+    );
 }

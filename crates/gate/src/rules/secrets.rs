@@ -13,29 +13,74 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     let prints = match call.name {
         "pass" | "gopass" => !matches!(first, "" | "ls" | "list" | "find" | "version" | "help"),
         "op" => !matches!(first, "" | "--version" | "whoami"),
-        "bw" | "lpass" | "keepassxc-cli" | "rbw" | "dashlane" => !matches!(first, "" | "status" | "--version"),
+        "bw" | "lpass" | "keepassxc-cli" | "rbw" | "dashlane" => {
+            !matches!(first, "" | "status" | "--version")
+        }
         "vault" | "bao" => !matches!(first, "" | "status" | "version" | "path-help"),
         "secret-tool" => first != "search",
-        "security" => words.iter().any(|word| word.starts_with("find-") || word.starts_with("dump-") || word.starts_with("export") || word.starts_with("delete") || word.starts_with("add") || word.starts_with("set")),
-        "gpg" | "gpg2" => words.iter().any(|word| word.starts_with("--export-secret") || word.starts_with("--delete-secret") || matches!(*word, "-d" | "--decrypt" | "--edit-key" | "--gen-key" | "--import" | "--delete-key" | "--delete-keys")),
-        "age" | "sops" | "ansible-vault" => words.iter().any(|word| matches!(*word, "-d" | "--decrypt" | "decrypt" | "view" | "edit" | "rekey")),
-        "ssh-add" | "ssh-keygen" | "ssh-copy-id" | "keyctl" | "kwallet-query" | "gnome-keyring-daemon" | "chntpw" | "mimikatz" | "hashcat" | "john" | "getfacl_" => {
-            !(call.name == "ssh-keygen" && words.iter().any(|word| matches!(*word, "-l" | "-lf" | "-F" | "-y_")) || call.name == "ssh-add" && words.contains(&"-l"))
+        "security" => words.iter().any(|word| {
+            word.starts_with("find-")
+                || word.starts_with("dump-")
+                || word.starts_with("export")
+                || word.starts_with("delete")
+                || word.starts_with("add")
+                || word.starts_with("set")
+        }),
+        "gpg" | "gpg2" => words.iter().any(|word| {
+            word.starts_with("--export-secret")
+                || word.starts_with("--delete-secret")
+                || matches!(
+                    *word,
+                    "-d" | "--decrypt"
+                        | "--edit-key"
+                        | "--gen-key"
+                        | "--import"
+                        | "--delete-key"
+                        | "--delete-keys"
+                )
+        }),
+        "age" | "sops" | "ansible-vault" => words
+            .iter()
+            .any(|word| matches!(*word, "-d" | "--decrypt" | "decrypt" | "view" | "edit" | "rekey")),
+        "ssh-add"
+        | "ssh-keygen"
+        | "ssh-copy-id"
+        | "keyctl"
+        | "kwallet-query"
+        | "gnome-keyring-daemon"
+        | "chntpw"
+        | "mimikatz"
+        | "hashcat"
+        | "john"
+        | "getfacl_" => {
+            !(call.name == "ssh-keygen"
+                && words.iter().any(|word| matches!(*word, "-l" | "-lf" | "-F" | "-y_"))
+                || call.name == "ssh-add" && words.contains(&"-l"))
         }
         "getent" => matches!(first, "shadow" | "gshadow"),
         "xclip" | "xsel" | "wl-paste" | "pbpaste" => {
-            let is_copy = words.iter().any(|word| matches!(*word, "-i" | "-in")) || matches!(call.stdin, Output::Text(_));
+            let is_copy = words.iter().any(|word| matches!(*word, "-i" | "-in"))
+                || matches!(call.stdin, Output::Text(_));
             !is_copy || words.iter().any(|word| matches!(*word, "-o" | "-out"))
         }
-        "scrot" | "import" | "grim" | "screencapture" | "ffmpeg_grab" | "xwd" | "gnome-screenshot" | "spectacle" => true,
-        "tcpdump" | "tshark" | "dumpcap" | "ngrep" | "wireshark" | "ettercap" | "bettercap" | "arpspoof" | "mitmproxy" | "mitmdump" => true,
-        "gdb" | "lldb" | "rr" | "bpftrace" | "perf_attach" | "dtrace" | "frida" => return super::tools::debugger(walker, call).map(Some),
+        "scrot" | "import" | "grim" | "screencapture" | "ffmpeg_grab" | "xwd" | "gnome-screenshot"
+        | "spectacle" => true,
+        "tcpdump" | "tshark" | "dumpcap" | "ngrep" | "wireshark" | "ettercap" | "bettercap" | "arpspoof"
+        | "mitmproxy" | "mitmdump" => true,
+        "gdb" | "lldb" | "rr" | "bpftrace" | "perf_attach" | "dtrace" | "frida" => {
+            return super::tools::debugger(walker, call).map(Some);
+        }
         _ if call.name.starts_with("docker-credential-") || call.name.starts_with("git-credential") => true,
         _ => return Ok(None),
     };
     arguments(walker, call);
     if prints {
-        walker.ask(EffectKind::ReadSecret, Some(call.name), keys::READ_SECRET, format!("{} reads or changes keys, credentials or what the user sees", call.name));
+        walker.ask(
+            EffectKind::ReadSecret,
+            Some(call.name),
+            keys::READ_SECRET,
+            format!("{} reads or changes keys, credentials or what the user sees", call.name),
+        );
     }
     Ok(Some(Output::Unknown))
 }

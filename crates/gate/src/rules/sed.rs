@@ -20,12 +20,20 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 fn sed(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     // The suffix of `-i` is attached, and letters after it belong to it.
     let is_in_place = |field: &Field| {
-        field.text.starts_with("--i") && "--in-place".starts_with(field.text.split('=').next().unwrap_or_default())
-            || field.text.starts_with('-') && !field.text.starts_with("--") && field.text.split(['e', 'f', 'l']).next().is_some_and(|text| text.contains('i'))
+        field.text.starts_with("--i")
+            && "--in-place".starts_with(field.text.split('=').next().unwrap_or_default())
+            || field.text.starts_with('-')
+                && !field.text.starts_with("--")
+                && field.text.split(['e', 'f', 'l']).next().is_some_and(|text| text.contains('i'))
     };
     let is_long = call.arguments.iter().any(|field| field.text.starts_with("--i") && is_in_place(field));
     let edits = call.arguments.iter().any(is_in_place);
-    let plain: Vec<Field> = call.arguments.iter().filter(|field| !(is_in_place(field) && !field.text.ends_with('e'))).cloned().collect();
+    let plain: Vec<Field> = call
+        .arguments
+        .iter()
+        .filter(|field| !is_in_place(field) || field.text.ends_with('e'))
+        .cloned()
+        .collect();
     let parsed = parse(&plain, Spec { letters: "efl", long: &["--expression", "--file", "--line-length"] });
     let mut scripts: Vec<Field> = parsed.values(&["-e", "--expression"]).cloned().collect();
     let mut files: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).collect();
@@ -89,7 +97,9 @@ fn sed_script(walker: &mut Walker<'_>, script: &str) -> Result<(), Unreadable> {
                 walker.read(&Field::literal(after.lines().next().unwrap_or_default().trim()));
                 after.split_once('\n').map_or("", |(_, rest)| rest)
             }
-            'a' | 'i' | 'c' | '#' | ':' | 'b' | 't' | 'T' => after.split_once(['\n']).map_or("", |(_, rest)| rest),
+            'a' | 'i' | 'c' | '#' | ':' | 'b' | 't' | 'T' => {
+                after.split_once(['\n']).map_or("", |(_, rest)| rest)
+            }
             _ => after,
         };
     }
@@ -98,14 +108,21 @@ fn sed_script(walker: &mut Walker<'_>, script: &str) -> Result<(), Unreadable> {
 }
 
 fn runs(walker: &mut Walker<'_>) {
-    walker.ask(EffectKind::Execute, None, "arbitrary program execution via sed e", "sed runs text as a command");
+    walker.ask(
+        EffectKind::Execute,
+        None,
+        "arbitrary program execution via sed e",
+        "sed runs text as a command",
+    );
 }
 
 /// Skips line numbers, patterns and ranges before a command.
 fn skip_addresses(script: &str) -> &str {
     let mut rest = script;
     loop {
-        let trimmed = rest.trim_start_matches(|character: char| character.is_ascii_digit() || matches!(character, '$' | ',' | '~' | '+' | ' ' | '\t'));
+        let trimmed = rest.trim_start_matches(|character: char| {
+            character.is_ascii_digit() || matches!(character, '$' | ',' | '~' | '+' | ' ' | '\t')
+        });
         let delimiter = if trimmed.starts_with('/') {
             Some(('/', 1))
         } else if let Some(after) = trimmed.strip_prefix('\\') {
@@ -115,7 +132,10 @@ fn skip_addresses(script: &str) -> &str {
         };
         let Some((delimiter, length)) = delimiter else { return trimmed };
         let Some(end) = end_of(trimmed.get(length..).unwrap_or_default(), delimiter) else { return "" };
-        rest = trimmed.get(length + end + delimiter.len_utf8()..).unwrap_or_default().trim_start_matches(['I', 'M']);
+        rest = trimmed
+            .get(length + end + delimiter.len_utf8()..)
+            .unwrap_or_default()
+            .trim_start_matches(['I', 'M']);
     }
 }
 
@@ -129,7 +149,8 @@ fn substitution(text: &str) -> Option<(&str, &str)> {
     let rest = rest.get(second + delimiter.len_utf8()..)?;
     let flags = rest.bytes().take_while(|flag| flag.is_ascii_alphanumeric() && *flag != b'w').count();
     let has_file = rest.as_bytes().get(flags) == Some(&b'w');
-    let end = rest.find(if has_file { &['\n'][..] } else { &['\n', ';', '}', ' '][..] }).unwrap_or(rest.len());
+    let end =
+        rest.find(if has_file { &['\n'][..] } else { &['\n', ';', '}', ' '][..] }).unwrap_or(rest.len());
     Some(rest.split_at(end))
 }
 
@@ -148,8 +169,16 @@ fn end_of(text: &str, delimiter: char) -> Option<usize> {
 }
 
 fn awk(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
-    let parsed = parse(call.arguments, Spec { letters: "Ffvile", long: &["--file", "--assign", "--field-separator", "--include", "--load", "--source"] });
-    if parsed.has(&["-l", "--load"]) || parsed.values(&["-i", "--include"]).any(|field| field.text != "inplace") {
+    let parsed = parse(
+        call.arguments,
+        Spec {
+            letters: "Ffvile",
+            long: &["--file", "--assign", "--field-separator", "--include", "--load", "--source"],
+        },
+    );
+    if parsed.has(&["-l", "--load"])
+        || parsed.values(&["-i", "--include"]).any(|field| field.text != "inplace")
+    {
         walker.ask(EffectKind::Execute, None, keys::LOADS_CODE, "awk loads an extension");
     }
     let mut operands: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).collect();

@@ -8,13 +8,97 @@ use crate::walk::{Call, Walker};
 
 /// Programs that only change the system.
 const CHANGE: &[&str] = &[
-    "useradd", "userdel", "usermod", "adduser", "deluser", "groupadd", "groupdel", "groupmod", "addgroup", "delgroup", "passwd", "chpasswd", "gpasswd", "vipw",
-    "vigr", "visudo", "chsh", "chfn", "newusers", "chage", "mount", "umount", "fusermount", "insmod", "modprobe", "rmmod", "depmod", "swapoff", "pivot_root",
-    "switch_root", "iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "ebtables", "ipset", "setenforce", "semanage", "setsebool", "aa-disable", "aa-complain",
-    "apparmor_parser", "update-grub", "grub-install", "grub-mkconfig", "efibootmgr", "dracut", "mkinitcpio", "update-initramfs", "ldconfig", "update-alternatives",
-    "hwclock", "ntpdate", "chronyd", "netplan", "ifup", "ifdown", "dhclient", "brctl", "tc", "wg", "wg-quick", "openvpn", "tailscale", "authselect", "pam-auth-update",
-    "dpkg-reconfigure", "locale-gen", "setxkbmap", "loadkeys", "csrutil", "spctl", "nvram", "scutil", "dscl", "networksetup", "systemsetup", "bpftool", "auditctl",
-    "lvextend", "faillock", "newgrp", "login", "unshadow", "sulogin", "mokutil", "fwupdmgr", "flashrom", "eject", "sysrq",
+    "useradd",
+    "userdel",
+    "usermod",
+    "adduser",
+    "deluser",
+    "groupadd",
+    "groupdel",
+    "groupmod",
+    "addgroup",
+    "delgroup",
+    "passwd",
+    "chpasswd",
+    "gpasswd",
+    "vipw",
+    "vigr",
+    "visudo",
+    "chsh",
+    "chfn",
+    "newusers",
+    "chage",
+    "mount",
+    "umount",
+    "fusermount",
+    "insmod",
+    "modprobe",
+    "rmmod",
+    "depmod",
+    "swapoff",
+    "pivot_root",
+    "switch_root",
+    "iptables",
+    "ip6tables",
+    "nft",
+    "ufw",
+    "firewall-cmd",
+    "ebtables",
+    "ipset",
+    "setenforce",
+    "semanage",
+    "setsebool",
+    "aa-disable",
+    "aa-complain",
+    "apparmor_parser",
+    "update-grub",
+    "grub-install",
+    "grub-mkconfig",
+    "efibootmgr",
+    "dracut",
+    "mkinitcpio",
+    "update-initramfs",
+    "ldconfig",
+    "update-alternatives",
+    "hwclock",
+    "ntpdate",
+    "chronyd",
+    "netplan",
+    "ifup",
+    "ifdown",
+    "dhclient",
+    "brctl",
+    "tc",
+    "wg",
+    "wg-quick",
+    "openvpn",
+    "tailscale",
+    "authselect",
+    "pam-auth-update",
+    "dpkg-reconfigure",
+    "locale-gen",
+    "setxkbmap",
+    "loadkeys",
+    "csrutil",
+    "spctl",
+    "nvram",
+    "scutil",
+    "dscl",
+    "networksetup",
+    "systemsetup",
+    "bpftool",
+    "auditctl",
+    "lvextend",
+    "faillock",
+    "newgrp",
+    "login",
+    "unshadow",
+    "sulogin",
+    "mokutil",
+    "fwupdmgr",
+    "flashrom",
+    "eject",
+    "sysrq",
 ];
 
 pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<Output>, Unreadable> {
@@ -22,16 +106,36 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     let first = words.iter().copied().find(|word| !word.starts_with('-')).unwrap_or_default();
     let changes = match call.name {
         "mount" => !words.is_empty() && words != ["-l"],
-        "ufw" | "firewall-cmd" | "tailscale" => !matches!(first, "status" | "" | "version") || words.iter().any(|word| word.starts_with("--add") || word.starts_with("--remove")),
-        "iptables" | "ip6tables" | "nft" => !words.iter().any(|word| matches!(*word, "-L" | "-S" | "list" | "--list" | "--list-rules")),
+        "ufw" | "firewall-cmd" | "tailscale" => {
+            !matches!(first, "status" | "" | "version")
+                || words.iter().any(|word| word.starts_with("--add") || word.starts_with("--remove"))
+        }
+        "iptables" | "ip6tables" | "nft" => {
+            !words.iter().any(|word| matches!(*word, "-L" | "-S" | "list" | "--list" | "--list-rules"))
+        }
         name if CHANGE.contains(&name) => !matches!(words.as_slice(), ["--help" | "--version"]),
-        "sysctl" => words.iter().any(|word| word.contains('=') || matches!(*word, "-w" | "-p" | "--system" | "--load")),
-        "ip" => words.iter().any(|word| matches!(*word, "add" | "del" | "delete" | "set" | "flush" | "change" | "replace" | "exec")),
-        "ifconfig" => words.iter().any(|word| matches!(*word, "up" | "down" | "add" | "del")) || words.len() > 1,
+        "sysctl" => words
+            .iter()
+            .any(|word| word.contains('=') || matches!(*word, "-w" | "-p" | "--system" | "--load")),
+        "ip" => words.iter().any(|word| {
+            matches!(*word, "add" | "del" | "delete" | "set" | "flush" | "change" | "replace" | "exec")
+        }),
+        "ifconfig" => {
+            words.iter().any(|word| matches!(*word, "up" | "down" | "add" | "del")) || words.len() > 1
+        }
         "route" => words.iter().any(|word| matches!(*word, "add" | "del" | "flush")),
-        "nmcli" => words.iter().any(|word| matches!(*word, "up" | "down" | "add" | "delete" | "modify" | "off" | "on" | "connect" | "disconnect")),
-        "hostnamectl" | "timedatectl" | "localectl" | "resolvectl" => first.starts_with("set") || matches!(first, "revert" | "flush-caches"),
-        "xdg-settings" | "gsettings" | "dconf" | "defaults" | "kwriteconfig5" | "xfconf-query" => matches!(first, "set" | "write" | "reset" | "delete" | "load"),
+        "nmcli" => words.iter().any(|word| {
+            matches!(
+                *word,
+                "up" | "down" | "add" | "delete" | "modify" | "off" | "on" | "connect" | "disconnect"
+            )
+        }),
+        "hostnamectl" | "timedatectl" | "localectl" | "resolvectl" => {
+            first.starts_with("set") || matches!(first, "revert" | "flush-caches")
+        }
+        "xdg-settings" | "gsettings" | "dconf" | "defaults" | "kwriteconfig5" | "xfconf-query" => {
+            matches!(first, "set" | "write" | "reset" | "delete" | "load")
+        }
         "osascript" => true,
         "xdg-mime" => first == "default",
         _ => return Ok(None),

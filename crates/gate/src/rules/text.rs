@@ -30,9 +30,11 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             Output::Text(text) if call.arguments.is_empty() => Output::Decoded("rev", Some(reversed(text))),
             other => other.filtered(),
         },
-        "xxd" | "tr" | "openssl" | "gunzip" | "zcat" | "gzip" | "bzip2" | "bzcat" | "xz" | "xzcat" | "zstd" | "zstdcat" | "uudecode" | "ascii2uni" | "hex"
-        | "rot13" | "unxz" | "lz4" | "brotli" | "od" | "iconv" | "gpg" | "age"
-            if !matches!(call.stdin, Output::Nothing) && !matches!(call.name, "gpg" | "openssl" | "age") || matches!(call.name, "tr" | "xxd" | "od") =>
+        "xxd" | "tr" | "openssl" | "gunzip" | "zcat" | "gzip" | "bzip2" | "bzcat" | "xz" | "xzcat"
+        | "zstd" | "zstdcat" | "uudecode" | "ascii2uni" | "hex" | "rot13" | "unxz" | "lz4" | "brotli"
+        | "od" | "iconv" | "gpg" | "age"
+            if !matches!(call.stdin, Output::Nothing) && !matches!(call.name, "gpg" | "openssl" | "age")
+                || matches!(call.name, "tr" | "xxd" | "od") =>
         {
             secrets::arguments(walker, call);
             decoded(call)
@@ -42,13 +44,19 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             super::secrets::openssl(walker, call);
             Output::Decoded("openssl", None)
         }
-        "head" | "tail" | "sort" | "uniq" | "cut" | "column" | "fold" | "fmt" | "paste" | "wc" | "less" | "more" | "expand"
-        | "strings" | "shuf" | "comm" | "join" | "numfmt" | "pr" => return filter(walker, call).map(Some),
-        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" | "ugrep" => return grep(walker, call).map(Some),
+        "head" | "tail" | "sort" | "uniq" | "cut" | "column" | "fold" | "fmt" | "paste" | "wc" | "less"
+        | "more" | "expand" | "strings" | "shuf" | "comm" | "join" | "numfmt" | "pr" => {
+            return filter(walker, call).map(Some);
+        }
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" | "ugrep" => {
+            return grep(walker, call).map(Some);
+        }
         "ls" | "ll" | "dir" | "tree" | "exa" | "eza" => Output::Paths(operands_or_here(call)),
-        "date" | "uname" | "nproc" | "whoami" | "id" | "groups" | "hostname" | "arch" | "tty" | "seq" | "uptime" | "basename"
-        | "dirname" | "realpath" | "readlink" | "uuidgen" | "getconf" | "locale" | "logname" | "users" | "expr" | "factor" | "cal" | "tput" | "which"
-        | "whereis" | "type" => return harmless(walker, call).map(Some),
+        "date" | "uname" | "nproc" | "whoami" | "id" | "groups" | "hostname" | "arch" | "tty" | "seq"
+        | "uptime" | "basename" | "dirname" | "realpath" | "readlink" | "uuidgen" | "getconf" | "locale"
+        | "logname" | "users" | "expr" | "factor" | "cal" | "tput" | "which" | "whereis" | "type" => {
+            return harmless(walker, call).map(Some);
+        }
         "mktemp" => mktemp(walker, call),
         _ => return Ok(None),
     }))
@@ -86,29 +94,29 @@ pub(super) fn unescaped(text: &str) -> String {
             continue;
         }
         let byte = match rest.next() {
-                Some('n') => b'\n',
-                Some('t') => b'\t',
-                Some('r') => b'\r',
-                Some('a') => 7,
-                Some('b') => 8,
-                Some('e' | 'E') => 27,
-                Some('f') => 12,
-                Some('v') => 11,
-                Some('c') | None => break,
-                Some('\\') => b'\\',
-                Some(digit @ ('x' | '0'..='7')) => {
-                    let (radix, most, first) = if digit == 'x' { (16, 2, None) } else { (8, 4, Some(digit)) };
-                    let mut digits: String = first.into_iter().collect();
-                    while digits.len() < most && rest.peek().is_some_and(|digit| digit.is_digit(radix)) {
-                        digits.extend(rest.next());
-                    }
-                    u32::from_str_radix(&digits, radix).unwrap_or_default() as u8
+            Some('n') => b'\n',
+            Some('t') => b'\t',
+            Some('r') => b'\r',
+            Some('a') => 7,
+            Some('b') => 8,
+            Some('e' | 'E') => 27,
+            Some('f') => 12,
+            Some('v') => 11,
+            Some('c') | None => break,
+            Some('\\') => b'\\',
+            Some(digit @ ('x' | '0'..='7')) => {
+                let (radix, most, first) = if digit == 'x' { (16, 2, None) } else { (8, 4, Some(digit)) };
+                let mut digits: String = first.into_iter().collect();
+                while digits.len() < most && rest.peek().is_some_and(|digit| digit.is_digit(radix)) {
+                    digits.extend(rest.next());
                 }
-                Some(other) => {
-                    bytes.push(b'\\');
-                    bytes.extend(other.encode_utf8(&mut [0; 4]).bytes());
-                    continue;
-                }
+                u32::from_str_radix(&digits, radix).unwrap_or_default() as u8
+            }
+            Some(other) => {
+                bytes.push(b'\\');
+                bytes.extend(other.encode_utf8(&mut [0; 4]).bytes());
+                continue;
+            }
         };
         bytes.push(byte);
     }
@@ -147,8 +155,12 @@ fn formatted(arguments: &[Field]) -> String {
             let directive = rest.by_ref().find(|character| !"-+ #0123456789.'".contains(*character));
             match directive {
                 Some('%') => text.push('%'),
-                Some('s' | 'q' | 'd' | 'i' | 'u') => text.push_str(values.next().map_or("", |field| &field.text)),
-                Some('b') => text.push_str(&values.next().map_or_else(String::new, |field| unescaped(&field.text))),
+                Some('s' | 'q' | 'd' | 'i' | 'u') => {
+                    text.push_str(values.next().map_or("", |field| &field.text))
+                }
+                Some('b') => {
+                    text.push_str(&values.next().map_or_else(String::new, |field| unescaped(&field.text)))
+                }
                 _ => {
                     values.next();
                     text.push(UNKNOWN);
@@ -183,17 +195,20 @@ fn cat(walker: &Walker<'_>, call: &Call<'_>) -> Output {
 fn base64(call: &Call<'_>) -> Output {
     let is_decoding = call.arguments.iter().any(|field| {
         let text = field.text.as_str();
-        text.len() > 2 && "--decode".starts_with(text) && text.starts_with("--d") || text.starts_with('-') && !text.starts_with("--") && text.contains(['d', 'D'])
+        text.len() > 2 && "--decode".starts_with(text) && text.starts_with("--d")
+            || text.starts_with('-') && !text.starts_with("--") && text.contains(['d', 'D'])
     });
     if !is_decoding {
         return call.stdin.filtered();
     }
     let has_file = call.arguments.iter().any(|field| !field.text.starts_with('-'));
     match call.stdin {
-        Output::Text(text) if !has_file && call.name.ends_with("base64") => match super::tools::decode_base64(text.trim()) {
-            Some(decoded) => Output::Decoded("base64", Some(decoded)),
-            None => Output::Decoded("base64", None),
-        },
+        Output::Text(text) if !has_file && call.name.ends_with("base64") => {
+            match super::tools::decode_base64(text.trim()) {
+                Some(decoded) => Output::Decoded("base64", Some(decoded)),
+                None => Output::Decoded("base64", None),
+            }
+        }
         Output::Remote => Output::Remote,
         _ => Output::Decoded("base64", None),
     }
@@ -217,7 +232,10 @@ fn decoded(call: &Call<'_>) -> Output {
 fn filter(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     secrets::arguments(walker, call);
     if call.name == "sort" {
-        let parsed = parse(call.arguments, Spec { letters: "oTStk", long: &["--output", "--compress-program", "--temporary-directory"] });
+        let parsed = parse(
+            call.arguments,
+            Spec { letters: "oTStk", long: &["--output", "--compress-program", "--temporary-directory"] },
+        );
         for file in parsed.values(&["-o", "--output"]) {
             walker.write(file, Via::Other);
         }
@@ -226,7 +244,11 @@ fn filter(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable
         }
     }
     if matches!(call.name, "less" | "more") {
-        for field in call.arguments.iter().filter(|field| field.text.starts_with(['+', '-']) && field.text.contains('!')) {
+        for field in call
+            .arguments
+            .iter()
+            .filter(|field| field.text.starts_with(['+', '-']) && field.text.contains('!'))
+        {
             walker.payload(field.text.split_once('!').map_or("", |(_, text)| text), Output::Nothing)?;
         }
     }
@@ -251,13 +273,18 @@ fn grep(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
     let pattern_is_option = parsed.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let files: Vec<Field> =
         parsed.operands.iter().skip(usize::from(!pattern_is_option)).map(|field| (*field).clone()).collect();
-    let is_recursive = parsed.has(&["-r", "-R", "--recursive", "--dereference-recursive"]) || !call.name.contains("grep");
+    let is_recursive =
+        parsed.has(&["-r", "-R", "--recursive", "--dereference-recursive"]) || !call.name.contains("grep");
     for file in &files {
         if is_recursive { walker.read_tree(file) } else { walker.read(file) }
     }
     let lists_names = parsed.has(&["-l", "-L", "--files-with-matches", "--files-without-match", "--files"]);
     Ok(if lists_names {
-        let roots = if files.is_empty() { vec!["./**".into()] } else { files.iter().map(|field| format!("{}/**", field.text)).collect() };
+        let roots = if files.is_empty() {
+            vec!["./**".into()]
+        } else {
+            files.iter().map(|field| format!("{}/**", field.text)).collect()
+        };
         Output::Paths(roots)
     } else if parsed.has(&["-c", "--count"]) {
         Output::Harmless
@@ -269,17 +296,40 @@ fn grep(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
 }
 
 const GREP_LONG: [&str; 12] = [
-    "--regexp", "--file", "--include", "--exclude", "--exclude-dir", "--color", "--after-context", "--before-context", "--context",
-    "--max-count", "--exclude-from", "--binary-files",
+    "--regexp",
+    "--file",
+    "--include",
+    "--exclude",
+    "--exclude-dir",
+    "--color",
+    "--after-context",
+    "--before-context",
+    "--context",
+    "--max-count",
+    "--exclude-from",
+    "--binary-files",
 ];
 const RG_LONG: [&str; 14] = [
-    "--regexp", "--file", "--glob", "--type", "--type-not", "--pre", "--hostname-bin", "--pre-glob", "--replace",
-    "--after-context", "--before-context", "--context", "--max-count", "--color",
+    "--regexp",
+    "--file",
+    "--glob",
+    "--type",
+    "--type-not",
+    "--pre",
+    "--hostname-bin",
+    "--pre-glob",
+    "--replace",
+    "--after-context",
+    "--before-context",
+    "--context",
+    "--max-count",
+    "--color",
 ];
 
 fn operands_or_here(call: &Call<'_>) -> Vec<String> {
     let operands = call.arguments.iter().filter(|field| !field.text.starts_with('-') && field.is_known());
-    let mut roots: Vec<String> = operands.map(|field| format!("{}/*", field.text.trim_end_matches('/'))).collect();
+    let mut roots: Vec<String> =
+        operands.map(|field| format!("{}/*", field.text.trim_end_matches('/'))).collect();
     if roots.is_empty() {
         roots.push("./*".into());
     }
@@ -287,9 +337,14 @@ fn operands_or_here(call: &Call<'_>) -> Vec<String> {
 }
 
 fn harmless(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
-    let first = call.arguments.iter().find(|field| !field.text.starts_with('-')).map(|field| field.text.as_str());
+    let first =
+        call.arguments.iter().find(|field| !field.text.starts_with('-')).map(|field| field.text.as_str());
     let sets_clock = call.name == "date"
-        && call.arguments.iter().any(|field| field.text == "-s" || field.text.starts_with("--set") || field.text.bytes().all(|byte| byte.is_ascii_digit()) && field.text.len() >= 8);
+        && call.arguments.iter().any(|field| {
+            field.text == "-s"
+                || field.text.starts_with("--set")
+                || field.text.bytes().all(|byte| byte.is_ascii_digit()) && field.text.len() >= 8
+        });
     let sets_name = call.name == "hostname" && first.is_some();
     if sets_clock || sets_name {
         walker.system_change(call.name);
@@ -298,8 +353,12 @@ fn harmless(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadab
         ("basename", Some(path)) if crate::field::is_known(path) && call.arguments.len() == 1 => {
             Output::Text(path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().into())
         }
-        ("whoami" | "logname", _) => Output::Text(walker.value("USER").fields.first().map(|field| field.text.clone()).unwrap_or_default()),
-        ("which" | "type", Some(name)) if crate::field::is_known(name) && call.arguments.len() == 1 => Output::Text(name.into()),
+        ("whoami" | "logname", _) => Output::Text(
+            walker.value("USER").fields.first().map(|field| field.text.clone()).unwrap_or_default(),
+        ),
+        ("which" | "type", Some(name)) if crate::field::is_known(name) && call.arguments.len() == 1 => {
+            Output::Text(name.into())
+        }
         ("seq", _) => Output::Harmless,
         _ => Output::Harmless,
     })
@@ -307,7 +366,8 @@ fn harmless(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadab
 
 /// A new file in the temporary directory; its name is known well enough.
 fn mktemp(walker: &Walker<'_>, call: &Call<'_>) -> Output {
-    let root = walker.scene.temporary.first().map_or_else(|| "/tmp".into(), |path| path.display().to_string());
+    let root =
+        walker.scene.temporary.first().map_or_else(|| "/tmp".into(), |path| path.display().to_string());
     match call.arguments.iter().rfind(|field| !field.text.starts_with('-')) {
         Some(field) if field.text.contains('/') => Output::Text(field.text.clone()),
         _ => Output::Text(format!("{root}/tmp.XXXXXXXXXX")),

@@ -51,10 +51,7 @@ impl Parser<'_> {
             None | Some(b')') => true,
             Some(b';') => matches!(self.peek_at(1), Some(b';' | b'&')),
             Some(b'}') => self.peek_at(1).is_none_or(|byte| is_meta(byte) || byte == b'}'),
-            _ => matches!(
-                self.reserved(),
-                Some("then" | "else" | "elif" | "fi" | "do" | "done" | "esac")
-            ),
+            _ => matches!(self.reserved(), Some("then" | "else" | "elif" | "fi" | "do" | "done" | "esac")),
         }
     }
 
@@ -237,9 +234,9 @@ impl Parser<'_> {
         }
         if self.accept(">&") {
             let target = self.target()?;
-            let is_number = target.plain().is_some_and(|text| {
-                text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
-            });
+            let is_number = target
+                .plain()
+                .is_some_and(|text| text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()));
             return Ok(if is_number { RedirectKind::Duplicate(target) } else { RedirectKind::Write(target) });
         }
         for operator in ["&>>", "&>", "<>", ">>", ">|", ">"] {

@@ -20,7 +20,9 @@ impl Parser<'_> {
                 self.expect("}")?;
                 return Ok(Some(Kind::Group(body)));
             }
-            Some(b'[') if self.starts_with("[[") && self.peek_at(2).is_some_and(|byte| b" \t\n".contains(&byte)) => {
+            Some(b'[')
+                if self.starts_with("[[") && self.peek_at(2).is_some_and(|byte| b" \t\n".contains(&byte)) =>
+            {
                 return self.test().map(Some);
             }
             _ => {}
@@ -149,7 +151,9 @@ impl Parser<'_> {
             }
             self.expect(")")?;
             bodies.push(self.list()?);
-            if !(self.accept(";;&") || self.accept(";;") || self.accept(";&")) && self.reserved() != Some("esac") {
+            if !(self.accept(";;&") || self.accept(";;") || self.accept(";&"))
+                && self.reserved() != Some("esac")
+            {
                 return Err(Unreadable::Syntax);
             }
         }
@@ -205,7 +209,8 @@ impl Parser<'_> {
                 },
             }
             if let Some(word) = words.last_mut() {
-                word.parts.retain(|part| !matches!(part, Part::BraceOpen | Part::BraceClose | Part::BraceComma));
+                word.parts
+                    .retain(|part| !matches!(part, Part::BraceOpen | Part::BraceClose | Part::BraceComma));
             }
         }
     }

@@ -44,9 +44,20 @@ pub(crate) enum Kind {
     /// `while` and `until`: condition and body.
     Loop(Script, Script),
     /// `for` and `select`. Without words, the positional parameters.
-    For { variable: String, words: Option<Vec<Word>>, body: Script },
-    Case { subject: Word, patterns: Vec<Word>, bodies: Vec<Script> },
-    Function { name: String, body: Rc<Command> },
+    For {
+        variable: String,
+        words: Option<Vec<Word>>,
+        body: Script,
+    },
+    Case {
+        subject: Word,
+        patterns: Vec<Word>,
+        bodies: Vec<Script>,
+    },
+    Function {
+        name: String,
+        body: Rc<Command>,
+    },
     /// `[[ ... ]]` and `(( ... ))`: only their substitutions matter.
     Test(Vec<Word>),
     Coprocess(Box<Command>),
@@ -121,11 +132,21 @@ pub(crate) enum Part {
     BraceOpen,
     BraceComma,
     BraceClose,
-    Parameter { name: String, operation: Operation, is_quoted: bool },
+    Parameter {
+        name: String,
+        operation: Operation,
+        is_quoted: bool,
+    },
     /// `$( ... )` and backticks.
-    Command { script: Rc<Script>, is_quoted: bool },
+    Command {
+        script: Rc<Script>,
+        is_quoted: bool,
+    },
     /// `<( ... )` and `>( ... )`
-    Process { script: Rc<Script>, is_output: bool },
+    Process {
+        script: Rc<Script>,
+        is_output: bool,
+    },
     /// `$(( ... ))` with the substitutions in it.
     Arithmetic(Vec<Part>),
     /// The elements of `name=( ... )` as an argument of `declare` and the like.
@@ -145,11 +166,21 @@ pub(crate) enum Operation {
     /// `:+` and `+`
     Alternative(Vec<Part>),
     /// `#`, `##`, `%`, `%%` with the pattern.
-    Trim { operator: &'static str, pattern: Vec<Part> },
+    Trim {
+        operator: &'static str,
+        pattern: Vec<Part>,
+    },
     /// `/`, `//`: pattern and replacement.
-    Replace { is_all: bool, pattern: Vec<Part>, replacement: Vec<Part> },
+    Replace {
+        is_all: bool,
+        pattern: Vec<Part>,
+        replacement: Vec<Part>,
+    },
     /// `:offset:length` with literal numbers.
-    Slice { offset: i64, length: Option<i64> },
+    Slice {
+        offset: i64,
+        length: Option<i64>,
+    },
     /// `^`, `^^`, `,`, `,,`
     Case(&'static str),
     /// An operation that is not evaluated, with the substitutions in it.

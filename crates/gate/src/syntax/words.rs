@@ -176,7 +176,12 @@ impl Parser<'_> {
             return Ok(Some(Assignment { name, is_append, values, is_array: true }));
         }
         let value = self.word(Place::Value)?.unwrap_or_default();
-        Ok(Some(Assignment { name, is_append: is_append || is_element, values: vec![value], is_array: false }))
+        Ok(Some(Assignment {
+            name,
+            is_append: is_append || is_element,
+            values: vec![value],
+            is_array: false,
+        }))
     }
 }
 
@@ -214,7 +219,8 @@ impl Builder {
     /// Returns true for `name=`, after which a parenthesis opens an array.
     fn is_assignment(&self) -> bool {
         let name = self.text.strip_suffix("+=").or_else(|| self.text.strip_suffix('='));
-        let is_name_only = |name: &str| name.bytes().all(is_name) && name.bytes().next().is_some_and(is_name_start);
+        let is_name_only =
+            |name: &str| name.bytes().all(is_name) && name.bytes().next().is_some_and(is_name_start);
         self.parts.is_empty() && name.is_some_and(is_name_only)
     }
 

@@ -34,7 +34,9 @@ impl Walker<'_> {
                 }
             }
             "exec" if call.arguments.is_empty() => {}
-            "hash" | "enable" if call.arguments.iter().any(|field| matches!(field.text.as_str(), "-p" | "-f")) => {
+            "hash" | "enable"
+                if call.arguments.iter().any(|field| matches!(field.text.as_str(), "-p" | "-f")) =>
+            {
                 let reason = format!("makes `{}` load or run another program", call.name);
                 self.ask(EffectKind::Execute, None, keys::LOADS_CODE, reason);
             }
@@ -45,10 +47,10 @@ impl Walker<'_> {
                 self.ask(EffectKind::Execute, None, keys::LOADS_CODE, reason);
             }
             "shift" => self.positional = None,
-            "return" | "exit" | "break" | "continue" | ":" | "true" | "false" | "wait" | "jobs" | "fg" | "bg"
-            | "disown" | "shopt" | "ulimit" | "umask" | "let" | "times" | "hash" | "dirs" | "history" | "complete"
-            | "bind" | "compgen" | "compopt" | "enable" | "logout" | "suspend" | "caller" | "unalias" | "setopt"
-            | "unsetopt" | "autoload" | "emulate" => {}
+            "return" | "exit" | "break" | "continue" | ":" | "true" | "false" | "wait" | "jobs" | "fg"
+            | "bg" | "disown" | "shopt" | "ulimit" | "umask" | "let" | "times" | "hash" | "dirs"
+            | "history" | "complete" | "bind" | "compgen" | "compopt" | "enable" | "logout" | "suspend"
+            | "caller" | "unalias" | "setopt" | "unsetopt" | "autoload" | "emulate" => {}
             _ => return Ok(None),
         }
         Ok(Some(Output::Nothing))
@@ -162,7 +164,9 @@ impl Walker<'_> {
         }
         // The usual scripts that prepare an environment are harmless; others are scripts like any.
         let is_activation = file.is_literal()
-            && (file.text.ends_with("bin/activate") || file.text.ends_with(".cargo/env") || file.text.ends_with("/nvm.sh"));
+            && (file.text.ends_with("bin/activate")
+                || file.text.ends_with(".cargo/env")
+                || file.text.ends_with("/nvm.sh"));
         if !is_activation {
             self.script_file(file);
         }

@@ -134,7 +134,9 @@ impl Walker<'_> {
             // A recursive call; the body is being walked already.
             return Ok(Some(Output::Unknown));
         }
-        self.call_function(name, &body, Some(arguments.to_vec()), stdin).map(Some)
+        // As with `sh -c`, a parameter without an argument counts as unknown.
+        let arguments = (!arguments.is_empty()).then(|| arguments.to_vec());
+        self.call_function(name, &body, arguments, stdin).map(Some)
     }
 
     pub(super) fn call_function(

@@ -10,7 +10,8 @@ use crate::paths::Target;
 use crate::syntax;
 
 const SHELLS: [&str; 14] = [
-    "sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "rbash", "csh", "tcsh", "yash", "posh", "elvish",
+    "sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "rbash", "csh", "tcsh", "yash", "posh",
+    "elvish",
 ];
 
 pub(crate) fn is_shell(name: &str) -> bool {
@@ -91,7 +92,8 @@ impl Walker<'_> {
                     }
                 }
                 _ => {
-                    if let Some((_, script)) = text.split_once('=').filter(|_| text.starts_with("--command=")) {
+                    if let Some((_, script)) = text.split_once('=').filter(|_| text.starts_with("--command="))
+                    {
                         self.payload(script, call.stdin.clone())?;
                         return Ok(Some(Output::Unknown));
                     }
@@ -151,7 +153,8 @@ impl Walker<'_> {
     /// Judges a file whose content is run.
     pub(crate) fn script_file(&mut self, file: &Field) {
         if !file.is_literal() {
-            let reason = format!("runs the script `{}`, which is only known when the command runs", file.shown());
+            let reason =
+                format!("runs the script `{}`, which is only known when the command runs", file.shown());
             self.ask(EffectKind::Execute, None, keys::UNKNOWN_PAYLOAD, reason);
         }
         self.read(file);

@@ -20,7 +20,11 @@ pub(super) struct Redirected {
 }
 
 impl Walker<'_> {
-    pub(super) fn redirects(&mut self, redirects: &[Redirect], stdin: Output) -> Result<Redirected, Unreadable> {
+    pub(super) fn redirects(
+        &mut self,
+        redirects: &[Redirect],
+        stdin: Output,
+    ) -> Result<Redirected, Unreadable> {
         let mut result = Redirected { stdin, ..Redirected::default() };
         for redirect in redirects {
             match &redirect.kind {

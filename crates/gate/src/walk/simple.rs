@@ -183,6 +183,7 @@ fn appended(before: Value, added: Value) -> Value {
         }
         Field { text, is_pattern: first.is_pattern || second.is_pattern }
     };
-    let pairs = before.fields.iter().flat_map(|first| added.fields.iter().map(move |second| join(first, second)));
+    let pairs =
+        before.fields.iter().flat_map(|first| added.fields.iter().map(move |second| join(first, second)));
     Value { fields: pairs.take(crate::limits::MAX_ALTERNATIVES).collect(), is_array: false }
 }

@@ -24,7 +24,13 @@ pub(super) fn xargs(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, 
     let spec = Spec {
         letters: "ILnPsEda",
         long: &[
-            "--max-args", "--max-lines", "--max-procs", "--max-chars", "--delimiter", "--arg-file", "--eof",
+            "--max-args",
+            "--max-lines",
+            "--max-procs",
+            "--max-chars",
+            "--delimiter",
+            "--arg-file",
+            "--eof",
             "--process-slot-var",
         ],
     };
@@ -32,7 +38,8 @@ pub(super) fn xargs(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, 
     for file in parsed.values(&["-a", "--arg-file"]) {
         walker.read(file);
     }
-    let items = if parsed.has(&["-a", "--arg-file"]) { vec![Field::literal(INPUT)] } else { items(call.stdin) };
+    let items =
+        if parsed.has(&["-a", "--arg-file"]) { vec![Field::literal(INPUT)] } else { items(call.stdin) };
     let Some(program) = rest.first() else { return Ok(call.stdin.filtered()) };
     let name = program.text.rsplit('/').next().unwrap_or_default();
     if matches!(name, "rm" | "rmdir" | "unlink" | "shred") {
@@ -42,6 +49,8 @@ pub(super) fn xargs(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, 
     let replaced = parsed.values(&["-I"]).next().map(|field| field.text.clone());
     let replaced = replaced.or_else(|| parsed.has(&["-i", "--replace"]).then(|| "{}".to_owned()));
     let replaced = parsed.values(&["--replace"]).next().map(|field| field.text.clone()).or(replaced);
+    // Without input, the command runs once as it stands.
+    walker.call(rest, &Output::Unknown)?;
     let Some(mark) = replaced.filter(|mark| !mark.is_empty()) else {
         let fields: Vec<Field> = rest.iter().cloned().chain(items).collect();
         walker.call(&fields, &Output::Unknown)?;
@@ -68,8 +77,22 @@ pub(super) fn parallel(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Outpu
     let spec = Spec {
         letters: "jnLSaIdNP",
         long: &[
-            "--jobs", "--max-args", "--max-lines", "--sshlogin", "--arg-file", "--delay", "--timeout", "--joblog", "--results",
-            "--tmpdir", "--workdir", "--colsep", "--retries", "--load", "--memfree", "--max-procs",
+            "--jobs",
+            "--max-args",
+            "--max-lines",
+            "--sshlogin",
+            "--arg-file",
+            "--delay",
+            "--timeout",
+            "--joblog",
+            "--results",
+            "--tmpdir",
+            "--workdir",
+            "--colsep",
+            "--retries",
+            "--load",
+            "--memfree",
+            "--max-procs",
         ],
     };
     let (parsed, rest) = inner(call.arguments, spec, 0);
@@ -81,7 +104,9 @@ pub(super) fn parallel(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Outpu
     let (command, sources) = rest.split_at(at);
     let values: Vec<Field> = match sources.first() {
         Some(sign) if sign.text.starts_with("::::") => vec![Field::literal(INPUT)],
-        Some(_) => sources.iter().filter(|field| !is_separator(field)).take(MAX_ALTERNATIVES).cloned().collect(),
+        Some(_) => {
+            sources.iter().filter(|field| !is_separator(field)).take(MAX_ALTERNATIVES).cloned().collect()
+        }
         None => items(call.stdin),
     };
     let text: Vec<&str> = command.iter().map(|field| field.text.as_str()).collect();

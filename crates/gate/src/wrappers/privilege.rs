@@ -45,17 +45,27 @@ fn sudo(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
     let spec = Spec {
         letters: "ugpChrtTUDRa",
         long: &[
-            "--user", "--group", "--prompt", "--close-from", "--host", "--role", "--type", "--command-timeout",
-            "--other-user", "--chdir", "--chroot",
+            "--user",
+            "--group",
+            "--prompt",
+            "--close-from",
+            "--host",
+            "--role",
+            "--type",
+            "--command-timeout",
+            "--other-user",
+            "--chdir",
+            "--chroot",
         ],
     };
     let (parsed, rest) = inner(call.arguments, spec, 0);
     if parsed.has(&["-S", "-A", "-s", "-i", "-l", "--stdin", "--askpass", "--shell", "--login", "--list"]) {
-        let is_combined = call
-            .arguments
-            .iter()
-            .take_while(|field| field.text.starts_with('-'))
-            .any(|field| !field.text.starts_with("--") && field.text.len() > 2 && field.text.contains(['S', 'A', 's', 'i', 'l']));
+        let is_combined =
+            call.arguments.iter().take_while(|field| field.text.starts_with('-')).any(|field| {
+                !field.text.starts_with("--")
+                    && field.text.len() > 2
+                    && field.text.contains(['S', 'A', 's', 'i', 'l'])
+            });
         let rule = if is_combined { keys::SUDO_COMBINED } else { keys::SUDO_FLAG };
         let reason = "asks sudo for a shell, a list of rights, or reads its password from a program";
         walker.ask_with(EffectKind::Privilege, Some("sudo"), rule, reason, Grant::Unconfined);
@@ -80,7 +90,15 @@ fn sudo(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
 fn su(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     let spec = Spec {
         letters: "cugGsw",
-        long: &["--command", "--session-command", "--user", "--group", "--supp-group", "--shell", "--whitelist-environment"],
+        long: &[
+            "--command",
+            "--session-command",
+            "--user",
+            "--group",
+            "--supp-group",
+            "--shell",
+            "--whitelist-environment",
+        ],
     };
     let parsed: Parsed<'_> = crate::options::parse(call.arguments, spec);
     let texts: Vec<Field> = parsed.values(&["-c", "--command", "--session-command"]).cloned().collect();

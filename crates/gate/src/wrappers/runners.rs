@@ -14,14 +14,18 @@ use crate::walk::{Call, Walker};
 pub(super) fn texts(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     match call.name {
         "watch" => {
-            let (parsed, rest) = inner(call.arguments, Spec { letters: "nq", long: &["--interval", "--equexit"] }, 0);
+            let (parsed, rest) =
+                inner(call.arguments, Spec { letters: "nq", long: &["--interval", "--equexit"] }, 0);
             if !parsed.has(&["-x", "--exec"]) {
                 walker.payload(&joined(rest), Output::Nothing)?;
             }
             walker.call(rest, call.stdin)?;
         }
         "script" => {
-            let parsed = parse(call.arguments, Spec { letters: "cIOBTEmo", long: &["--command", "--log-out", "--log-in", "--log-io"] });
+            let parsed = parse(
+                call.arguments,
+                Spec { letters: "cIOBTEmo", long: &["--command", "--log-out", "--log-in", "--log-io"] },
+            );
             let texts: Vec<Field> = parsed.values(&["-c", "--command"]).cloned().collect();
             for text in &texts {
                 walker.payload(&text.text, Output::Nothing)?;
@@ -95,7 +99,30 @@ fn multiplexer(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadabl
     let mut operands: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).collect();
     if is_tmux && !operands.is_empty() {
         let verb = operands.remove(0);
-        let reads = ["ls", "list-sessions", "list-windows", "list-panes", "capture-pane", "has-session", "has", "attach", "a", "display-message", "info", "show-options", "detach", "select-window", "select-pane", "rename-window", "resize-pane", "kill-session", "kill-window", "kill-pane", "lsw", "lsp"];
+        let reads = [
+            "ls",
+            "list-sessions",
+            "list-windows",
+            "list-panes",
+            "capture-pane",
+            "has-session",
+            "has",
+            "attach",
+            "a",
+            "display-message",
+            "info",
+            "show-options",
+            "detach",
+            "select-window",
+            "select-pane",
+            "rename-window",
+            "resize-pane",
+            "kill-session",
+            "kill-window",
+            "kill-pane",
+            "lsw",
+            "lsp",
+        ];
         if reads.contains(&verb.text.as_str()) {
             return Ok(());
         }
@@ -104,7 +131,9 @@ fn multiplexer(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadabl
             return Ok(());
         }
         if matches!(verb.text.as_str(), "send-keys" | "send") {
-            operands.retain(|field| !matches!(field.text.as_str(), "Enter" | "C-m" | "C-c" | "C-d" | "Space" | "q"));
+            operands.retain(|field| {
+                !matches!(field.text.as_str(), "Enter" | "C-m" | "C-c" | "C-d" | "Space" | "q")
+            });
         }
     }
     if operands.is_empty() {
@@ -124,14 +153,26 @@ struct Runner {
     operands: usize,
 }
 
-const fn runner(name: &'static str, verb: &'static str, letters: &'static str, long: &'static [&'static str], operands: usize) -> Runner {
+const fn runner(
+    name: &'static str,
+    verb: &'static str,
+    letters: &'static str,
+    long: &'static [&'static str],
+    operands: usize,
+) -> Runner {
     Runner { name, verb, letters, long, operands }
 }
 
 const RUNNERS: &[Runner] = &[
     runner("poetry", "run", "CP", &["--directory", "--project"], 0),
     runner("pipenv", "run", "", &[], 0),
-    runner("uv", "run", "p", &["--python", "--with", "--extra", "--group", "--directory", "--project", "--env-file", "--package"], 0),
+    runner(
+        "uv",
+        "run",
+        "p",
+        &["--python", "--with", "--extra", "--group", "--directory", "--project", "--env-file", "--package"],
+        0,
+    ),
     runner("bundle", "exec", "", &["--gemfile"], 0),
     runner("conda", "run", "np", &["--name", "--prefix", "--cwd"], 0),
     runner("mamba", "run", "np", &["--name", "--prefix", "--cwd"], 0),
@@ -174,7 +215,8 @@ pub(super) fn subcommands(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Op
         return walker.call(rest, call.stdin).map(Some);
     }
     let Some((verb, rest)) = call.arguments.split_first() else { return Ok(None) };
-    let Some(found) = RUNNERS.iter().find(|runner| runner.name == call.name && runner.verb == verb.text) else {
+    let Some(found) = RUNNERS.iter().find(|runner| runner.name == call.name && runner.verb == verb.text)
+    else {
         return Ok(None);
     };
     let spec = Spec { letters: found.letters, long: found.long };

@@ -5,7 +5,8 @@ use hermes_gate::assess;
 use std::process::{Command, Stdio};
 
 fn is_valid(text: &str) -> bool {
-    let status = Command::new("bash").args(["-n", "-c", text]).stderr(Stdio::null()).stdin(Stdio::null()).status();
+    let status =
+        Command::new("bash").args(["-n", "-c", text]).stderr(Stdio::null()).stdin(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -20,7 +21,10 @@ fn texts_that_bash_accepts_are_parsed() {
     ];
     let mut unread = Vec::new();
     for (_, command) in corpora.iter().flat_map(|corpus| entries(corpus)) {
-        let is_read = !assess(&command, &scene).findings.iter().any(|finding| finding.rule == "command cannot be analysed");
+        let is_read = !assess(&command, &scene)
+            .findings
+            .iter()
+            .any(|finding| finding.rule == "command cannot be analysed");
         if is_valid(&command) && !is_read {
             unread.push(command);
         }

@@ -11,9 +11,11 @@ const HARMLESS: &str = include_str!("../corpus/harmless.txt");
 fn misses(name: &str, text: &str, is_right: impl Fn(Verdict) -> bool) -> (usize, usize) {
     let scene = scene();
     let all = entries(text);
-    let missed: Vec<_> = all.iter().filter(|(_, command)| !is_right(assess(command, &scene).verdict())).collect();
+    let missed: Vec<_> =
+        all.iter().filter(|(_, command)| !is_right(assess(command, &scene).verdict())).collect();
     for (class, command) in &missed {
-        let findings: Vec<String> = assess(command, &scene).findings.iter().map(|finding| finding.rule.to_string()).collect();
+        let findings: Vec<String> =
+            assess(command, &scene).findings.iter().map(|finding| finding.rule.to_string()).collect();
         println!("{name} [{class}] {command:?} {findings:?}");
     }
     println!("{name}: {} of {} missed", missed.len(), all.len());

@@ -1,6 +1,7 @@
 //! Random and mutated texts: no panic, and every answer comes within the counted limits.
 
-use crate::support::{Random, entries, scene};
+use crate::random::Random;
+use crate::support::{entries, scene};
 use hermes_gate::{assess, assess_program, is_read_only};
 
 const CORPORA: [&str; 3] = [
@@ -11,9 +12,70 @@ const CORPORA: [&str; 3] = [
 
 /// Pieces that a shell treats in a special way.
 const PIECES: [&str; 64] = [
-    "$(", ")", "`", "\"", "'", "$'", "${", "}", "{", "((", "))", "$((", "[[", "]]", "<<E\n", "<<-'E'\n", "\nE\n", "<<<", "<(", ">(", "|", "||", "&", "&&", ";", ";;", "\n", "\\", "\\\n", " ", "\t", "#",
-    "!", "~", "*", "?", "[", "]", "=", "+=", "a=", "a=(", "$a", "${a:-", "${a//", "${#", "${!", "$@", "if ", "then ", "fi ", "for i in ", "do ", "done ", "case x in ", "esac ", "f() ", "function ",
-    "time ", "coproc ", "\u{0}", "\u{200b}", "é", "\u{1}",
+    "$(",
+    ")",
+    "`",
+    "\"",
+    "'",
+    "$'",
+    "${",
+    "}",
+    "{",
+    "((",
+    "))",
+    "$((",
+    "[[",
+    "]]",
+    "<<E\n",
+    "<<-'E'\n",
+    "\nE\n",
+    "<<<",
+    "<(",
+    ">(",
+    "|",
+    "||",
+    "&",
+    "&&",
+    ";",
+    ";;",
+    "\n",
+    "\\",
+    "\\\n",
+    " ",
+    "\t",
+    "#",
+    "!",
+    "~",
+    "*",
+    "?",
+    "[",
+    "]",
+    "=",
+    "+=",
+    "a=",
+    "a=(",
+    "$a",
+    "${a:-",
+    "${a//",
+    "${#",
+    "${!",
+    "$@",
+    "if ",
+    "then ",
+    "fi ",
+    "for i in ",
+    "do ",
+    "done ",
+    "case x in ",
+    "esac ",
+    "f() ",
+    "function ",
+    "time ",
+    "coproc ",
+    "\u{0}",
+    "\u{200b}",
+    "é",
+    "\u{1}",
 ];
 
 fn text(random: &mut Random, commands: &[String]) -> String {
@@ -33,7 +95,7 @@ fn text(random: &mut Random, commands: &[String]) -> String {
             _ => {
                 let piece: &str = random.pick::<&str>(&PIECES[..]);
                 text.insert_str(at, piece);
-            },
+            }
         }
         if text.len() > 4_000 {
             break;
@@ -44,9 +106,11 @@ fn text(random: &mut Random, commands: &[String]) -> String {
 
 #[test]
 fn no_text_panics() {
-    let count: usize = std::env::var("HERMES_GATE_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
+    let count: usize =
+        std::env::var("HERMES_GATE_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
     let scene = scene();
-    let commands: Vec<String> = CORPORA.iter().flat_map(|corpus| entries(corpus)).map(|(_, command)| command).collect();
+    let commands: Vec<String> =
+        CORPORA.iter().flat_map(|corpus| entries(corpus)).map(|(_, command)| command).collect();
     let mut random = Random::new(4_711);
     for _ in 0..count {
         let text = text(&mut random, &commands);

@@ -5,5 +5,6 @@
 mod bash;
 mod corpus;
 mod fuzz;
+mod random;
 mod support;
 mod wrapping;

@@ -1,6 +1,7 @@
 //! A wrapped command never gets a milder verdict than the command itself.
 
-use crate::support::{Random, entries, scene};
+use crate::random::Random;
+use crate::support::{entries, scene};
 use hermes_gate::{Verdict, assess, simple_command};
 
 const CORPORA: [&str; 3] = [
@@ -67,7 +68,10 @@ fn wrapped(random: &mut Random, text: &str) -> String {
     if let Some(words) = simple_command(text).filter(|_| random.below(2) == 0) {
         let mut all: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         if random.below(2) == 0 {
-            all = words.iter().map(|word| word.chars().map(|character| format!("\\{character}")).collect()).collect();
+            all = words
+                .iter()
+                .map(|word| word.chars().map(|character| format!("\\{character}")).collect())
+                .collect();
         }
         if words.iter().any(|word| word.is_empty() || word.contains('\n')) {
             all = words.iter().map(|word| quoted(word)).collect();
@@ -84,9 +88,11 @@ fn verdicts_agree(plain: Verdict, outer: Verdict) -> bool {
 
 #[test]
 fn wrapping_never_lowers_a_verdict() {
-    let pairs: usize = std::env::var("HERMES_GATE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(5_000);
+    let pairs: usize =
+        std::env::var("HERMES_GATE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(5_000);
     let scene = scene();
-    let commands: Vec<String> = CORPORA.iter().flat_map(|corpus| entries(corpus)).map(|(_, command)| command).collect();
+    let commands: Vec<String> =
+        CORPORA.iter().flat_map(|corpus| entries(corpus)).map(|(_, command)| command).collect();
     let mut random = Random::new(17);
     let mut failures = Vec::new();
     for _ in 0..pairs {
