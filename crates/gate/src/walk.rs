@@ -47,6 +47,8 @@ pub(crate) struct Walker<'s> {
     pub(crate) processes: Vec<Output>,
     /// Files that the text made executable or fetched from the network.
     pub(crate) prepared: Vec<(PathBuf, Prepared)>,
+    /// The content of files that the text writes, as far as it is known.
+    pub(crate) contents: HashMap<PathBuf, String>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) spent: Spent,
     pub(crate) depth: usize,
@@ -77,6 +79,7 @@ impl<'s> Walker<'s> {
             positional: None,
             processes: Vec::new(),
             prepared: Vec::new(),
+            contents: HashMap::new(),
             findings: Vec::new(),
             spent: Spent::default(),
             depth: 0,

@@ -67,10 +67,17 @@ impl Walker<'_> {
         .collect())
     }
 
-    /// With a changed `IFS`, the fields of an unquoted value are not known.
+    /// With a changed `IFS`, its characters separate fields too. Blanks still do, so a field more may be judged.
     fn after_split_change(&self, fields: Vec<Field>, is_quoted: bool) -> Vec<Field> {
-        let is_default = is_quoted || !self.variables.contains_key("IFS");
-        if is_default { fields } else { fields.into_iter().map(|_| Field::unknown()).collect() }
+        let Some(separators) = self.variables.get("IFS").filter(|_| !is_quoted) else { return fields };
+        let separators: String = separators.fields.iter().map(|field| field.text.as_str()).collect();
+        let split = |field: Field| {
+            if !crate::field::is_known(&separators) {
+                return Field::unknown();
+            }
+            Field { text: field.text.replace(|character| separators.contains(character), " "), ..field }
+        };
+        fields.into_iter().map(split).collect()
     }
 
     fn one_text(&mut self, parts: &[Part]) -> Result<String, Unreadable> {

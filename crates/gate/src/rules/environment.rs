@@ -132,7 +132,6 @@ const LOADING: &[&str] = &[
     "PKG_CONFIG",
 ];
 
-/// Judges an assignment. `program` is the one that it is made for.
 pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<Output>, Unreadable> {
     let _ = walker;
     // `printenv` prints the environment, in which there are no secrets of Hermes.
@@ -140,7 +139,15 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 }
 
 impl Walker<'_> {
+    /// Judges an assignment, for all commands that follow or for one `program`.
     pub(crate) fn judge_assignment(&mut self, name: &str, values: &[Field], program: Option<&str>) {
+        // Splitting at letters or slashes makes words that a reader does not see.
+        let splits_words = |field: &Field| {
+            field.text.contains(|character: char| character.is_alphanumeric() || "/-.".contains(character))
+        };
+        if name == "IFS" && program.is_none() && values.iter().any(splits_words) {
+            self.ask(EffectKind::Execute, Some(name), keys::LOADS_CODE, "changes how the shell splits words");
+        }
         let is_loading = LOADING.contains(&name)
             || name.starts_with("DYLD_")
             || name.starts_with("BASH_FUNC_")
@@ -148,11 +155,14 @@ impl Walker<'_> {
             || name.starts_with("CARGO_TARGET_") && (name.ends_with("_RUNNER") || name.ends_with("_LINKER"))
             || name.starts_with("npm_config_")
             || name.starts_with("LD_")
-            || is_git_program(name);
+            || is_git_program(name)
+            || matches!(
+                name,
+                "CC" | "CXX" | "LD" | "AR" | "AS" | "CPP" | "FC" | "RUSTC" | "HOSTCC" | "PYTHON" | "NODE"
+            );
         if !is_loading || values.iter().all(|value| self.is_harmless_value(name, value)) {
             return;
         }
-        let _ = program;
         let shown = values.first().map(Field::shown).unwrap_or_default();
         let reason = format!("sets {name}, which makes programs load or run other code: {shown}");
         self.ask(EffectKind::Execute, Some(name), keys::LOADS_CODE, reason);
@@ -212,6 +222,13 @@ impl Walker<'_> {
             "CARGO_HOME" | "RUSTUP_HOME" | "GEM_HOME" | "HOME" | "XDG_CONFIG_HOME" => {
                 matches!(self.resolve(value), Target::Path(path) if self.is_temporary(&path))
                     || value.text.is_empty() && name != "HOME"
+            }
+            "CC" | "CXX" | "LD" | "AR" | "AS" | "CPP" | "FC" | "RUSTC" | "HOSTCC" | "PYTHON" | "NODE" => {
+                // A name is found through PATH; a path is known only inside of the project and the system.
+                let inside = |path: &std::path::Path| {
+                    path.starts_with(&self.scene.project) || path.starts_with("/usr")
+                };
+                !text.contains('/') || matches!(self.resolve(value), Target::Path(path) if inside(&path))
             }
             "http_proxy" | "https_proxy" | "HTTP_PROXY" | "HTTPS_PROXY" | "ALL_PROXY" | "all_proxy" => {
                 text.is_empty()

@@ -105,7 +105,7 @@ impl Walker<'_> {
                 format!("writes {shown}, which is outside of the project"),
             ),
         };
-        self.ask_with(kind, Some(&shown), rule, reason, Grant::Write(path.to_path_buf()));
+        self.ask_with(kind, Some(&shown), rule, reason, Grant::Write(granted(path)));
     }
 
     /// Judges reading a file, or a directory with everything in it.
@@ -128,7 +128,7 @@ impl Walker<'_> {
         let is_hermes = path == self.scene.hermes_home;
         if is_secret || may_be || is_hermes || self.is_process_pattern(&path, &target) {
             self.secret(&path);
-        } else if class == ReadClass::OtherHome && path.starts_with("/home") {
+        } else if class == ReadClass::OtherHome {
             let shown = path.display().to_string();
             let reason = format!("reads {shown} in another user's home directory");
             self.ask_with(EffectKind::ReadSecret, Some(&shown), keys::READ_SECRET, reason, Grant::Read(path));
@@ -163,7 +163,7 @@ impl Walker<'_> {
     pub(crate) fn secret(&mut self, path: &Path) {
         let shown = path.display().to_string();
         let reason = format!("reads {shown}, which holds keys or credentials");
-        let grant = Grant::Read(path.to_path_buf());
+        let grant = Grant::Read(granted(path));
         self.ask_with(EffectKind::ReadSecret, Some(&shown), keys::READ_SECRET, reason, grant);
     }
 
@@ -194,7 +194,7 @@ impl Walker<'_> {
                     if field.text.starts_with('/') { keys::DELETE_IN_ROOT } else { keys::DELETE_OUTSIDE };
                 let grant = match class {
                     WriteClass::GitInternal | WriteClass::GitSettings => Grant::GitSettings,
-                    _ => Grant::Write(path),
+                    _ => Grant::Write(granted(&path)),
                 };
                 self.ask_with(EffectKind::Delete, Some(&shown), rule, format!("deletes {shown}"), grant);
             }
@@ -233,7 +233,7 @@ impl Walker<'_> {
             WriteClass::GitInternal | WriteClass::GitSettings => {
                 self.ask_with(EffectKind::Delete, Some(&shown), rule, reason, Grant::GitSettings);
             }
-            _ => self.ask_with(EffectKind::Delete, Some(&shown), rule, reason, Grant::Write(path)),
+            _ => self.ask_with(EffectKind::Delete, Some(&shown), rule, reason, Grant::Write(granted(&path))),
         }
     }
 
@@ -370,4 +370,10 @@ fn env_key(via: Via) -> &'static str {
         Via::Tee => keys::ENV_TEE,
         _ => keys::ENV_COPY,
     }
+}
+
+/// The path to open for an approved command: up to the first pattern.
+fn granted(path: &Path) -> PathBuf {
+    let is_plain = |part: &&std::ffi::OsStr| !part.to_string_lossy().contains(['*', '?', '[']);
+    path.iter().take_while(is_plain).collect()
 }

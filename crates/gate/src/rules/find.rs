@@ -17,7 +17,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 }
 
 /// Tests of `find` that leave most files out.
-const FILTERS: [&str; 24] = [
+const FILTERS: [&str; 23] = [
     "-name",
     "-iname",
     "-path",
@@ -40,7 +40,6 @@ const FILTERS: [&str; 24] = [
     "-links",
     "-inum",
     "-samefile",
-    "-maxdepth",
     "-uid",
 ];
 
@@ -60,10 +59,7 @@ fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
         .windows(2)
         .find(|pair| matches!(pair.first().map(|field| field.text.as_str()), Some("-name" | "-iname")));
     let name = name.and_then(|pair| pair.get(1)).map(|field| field.text.clone());
-    let is_filtered = expression
-        .iter()
-        .any(|field| FILTERS.contains(&field.text.as_str()) && !is_everything_filter(expression));
-    let has_match_all = name.as_deref().is_none_or(|name| matches!(name, "*" | "**"));
+    let is_filtered = leaves_most_out(expression);
     let found: Vec<Field> = roots.iter().map(|root| below(root, name.as_deref())).collect();
     let mut index = 0;
     while let Some(field) = expression.get(index) {
@@ -71,7 +67,7 @@ fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
         match field.text.as_str() {
             "-delete" => {
                 walker.ask(EffectKind::Delete, None, keys::FIND_DELETE, "deletes the files that find finds");
-                delete_roots(walker, &roots, is_filtered && !has_match_all, keys::FIND_DELETE);
+                delete_roots(walker, &roots, is_filtered, keys::FIND_DELETE);
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let command = expression.get(index..).unwrap_or_default();
@@ -80,13 +76,7 @@ fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
                     .position(|field| matches!(field.text.as_str(), ";" | "+"))
                     .unwrap_or(command.len());
                 index += end;
-                exec(
-                    walker,
-                    command.get(..end).unwrap_or_default(),
-                    &found,
-                    &roots,
-                    is_filtered && !has_match_all,
-                )?;
+                exec(walker, command.get(..end).unwrap_or_default(), &found, &roots, is_filtered)?;
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = expression.get(index) {
@@ -104,13 +94,15 @@ fn find(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
     Ok(Output::Paths(found.into_iter().map(|field| field.text).collect()))
 }
 
-/// `-name '*'` and the like leave nothing out.
-fn is_everything_filter(expression: &[Field]) -> bool {
-    let filters = expression.iter().filter(|field| FILTERS.contains(&field.text.as_str())).count();
-    let all = expression.windows(2).filter(|pair| {
-        matches!(pair, [test, value] if test.text.contains("name") && matches!(value.text.as_str(), "*" | "**" | "*.*" | ".*"))
-    });
-    filters > 0 && all.count() == filters
+/// Returns true if a test leaves files out: not `-name '*'`, and not the negation of a test.
+fn leaves_most_out(expression: &[Field]) -> bool {
+    expression.iter().enumerate().any(|(index, field)| {
+        let text = |index: usize| expression.get(index).map(|field| field.text.as_str()).unwrap_or_default();
+        let is_negated = index > 0 && matches!(text(index - 1), "!" | "-not");
+        let is_all =
+            field.text.contains("name") && matches!(text(index + 1), "*" | "**" | "*.*" | ".*" | "?*");
+        FILTERS.contains(&field.text.as_str()) && !is_negated && !is_all
+    })
 }
 
 fn below(root: &Field, name: Option<&str>) -> Field {

@@ -56,7 +56,14 @@ fn global_options(walker: &mut Walker<'_>, arguments: &[Field]) -> Result<usize,
                 index += 1;
                 git_settings::temporary(walker, &value)?;
             }
-            "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" => index += 1,
+            "--git-dir" => {
+                index += 1;
+                other_directory(walker, &value.text)?;
+            }
+            "--work-tree" | "--namespace" | "--super-prefix" => index += 1,
+            _ if text.starts_with("--git-dir=") => {
+                other_directory(walker, text.get(10..).unwrap_or_default())?
+            }
             "--exec-path" => {}
             _ if text.starts_with("-c") && text.len() > 2 => {
                 git_settings::temporary(walker, &Field::literal(text.get(2..).unwrap_or_default()))?;
@@ -71,6 +78,12 @@ fn global_options(walker: &mut Walker<'_>, arguments: &[Field]) -> Result<usize,
         }
     }
     Ok(index)
+}
+
+/// The settings of another directory may name programs that git runs.
+fn other_directory(walker: &mut Walker<'_>, directory: &str) -> Result<(), Unreadable> {
+    let is_usual = directory == ".git" || directory.ends_with("/.git");
+    if is_usual { Ok(()) } else { program_option(walker, "git", "--git-dir", "") }
 }
 
 fn spec(verb: &str) -> Spec {
@@ -159,6 +172,20 @@ fn subcommand(
         let url = parsed.operands.iter().find(|field| field.text.starts_with("ext::"));
         let text = url.map(|field| field.text.trim_start_matches("ext::").to_owned()).unwrap_or_default();
         program_option(walker, "git", "ext::", &text)?;
+    }
+    if matches!(
+        verb,
+        "add" | "diff" | "hash-object" | "show" | "apply" | "blame" | "archive" | "update-index"
+    ) {
+        let operands: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).collect();
+        super::secrets::fields(walker, &operands);
+    }
+    if matches!(verb, "apply" | "am" | "checkout-index") {
+        for option in
+            parsed.options.iter().filter(|option| matches!(option.name.as_str(), "--directory" | "--prefix"))
+        {
+            option.value.iter().for_each(|directory| walker.write(directory, Via::Other));
+        }
     }
     if git_history::judge(walker, verb, arguments, &parsed)? {
         return Ok(git_settings::output(verb, &parsed));

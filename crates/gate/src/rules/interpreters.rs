@@ -7,7 +7,7 @@ mod node;
 mod others;
 mod python;
 
-use super::code::{calls, names, strings, without_strings};
+use super::code::{CodeCall, calls, names, strings, without_strings};
 use super::files::{Edit, Via};
 use crate::assessment::EffectKind;
 use crate::field::{Field, is_known};
@@ -62,6 +62,54 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     interpreter.judge(walker, call).map(Some)
 }
 
+/// Modules that `python -m` may run without a sandbox.
+const MODULES: &[&str] = &[
+    "ensurepip",
+    "venv",
+    "json.tool",
+    "unittest",
+    "compileall",
+    "py_compile",
+    "zipfile",
+    "tarfile",
+    "site",
+    "platform",
+    "sysconfig",
+    "this",
+    "ast",
+    "dis",
+    "tokenize",
+    "pydoc",
+    "calendar",
+    "gzip",
+    "base64",
+    "doctest",
+    "virtualenv",
+    "flake8",
+    "pylint",
+    "isort",
+    "sphinx",
+    "mkdocs",
+    "tox",
+    "nox",
+    "django",
+    "flask",
+    "uvicorn",
+    "gunicorn",
+    "alembic",
+    "jupyter",
+    "ipykernel",
+    "nbconvert",
+    "pyflakes",
+    "bandit",
+    "pre_commit",
+    "cookiecutter",
+    "celery",
+    "streamlit",
+    "torch.distributed.run",
+    "accelerate",
+];
+
 struct Interpreter {
     language: Language,
     letters: &'static str,
@@ -113,7 +161,7 @@ impl Interpreter {
             return Ok(call.stdin.filtered());
         }
         if self.language == Language::Python && parsed.has(&["-m"]) {
-            return self.module(walker, call, &parsed, arguments.get(index..).unwrap_or_default());
+            return self.module(walker, call, &parsed);
         }
         match parsed.operands.first() {
             Some(file) if !matches!(file.text.as_str(), "-" | "/dev/stdin") => {
@@ -122,7 +170,13 @@ impl Interpreter {
                     Some(output) => {
                         walker.process_payload(&output, call.name)?;
                     }
-                    None => walker.script_file(file),
+                    None => {
+                        walker.script_file(file);
+                        // A script that this text wrote: only its literal effects, since scripts may do more.
+                        if let Output::Text(text) = walker.file_output(file) {
+                            self.effects(walker, &text)?;
+                        }
+                    }
                 }
                 super::secrets::fields(walker, arguments.get(index..).unwrap_or_default());
             }
@@ -211,11 +265,8 @@ impl Interpreter {
         walker: &mut Walker<'_>,
         call: &Call<'_>,
         parsed: &crate::options::Parsed<'_>,
-        rest: &[Field],
     ) -> Result<Output, Unreadable> {
         let module = parsed.values(&["-m"]).next().map(|field| field.text.clone()).unwrap_or_default();
-        let mut arguments: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).collect();
-        arguments.extend(rest.iter().cloned());
         // Options of the module stand among those of the interpreter.
         let all: Vec<Field> = call
             .arguments
@@ -229,6 +280,14 @@ impl Interpreter {
             | "ruff" | "mypy" | "coverage" => {
                 let fields: Vec<Field> = std::iter::once(Field::literal(module)).chain(all).collect();
                 return walker.call(&fields, call.stdin);
+            }
+            "pdb" | "code" if all.iter().any(|field| field.text.starts_with("-c")) => {
+                walker.ask(
+                    EffectKind::Execute,
+                    None,
+                    keys::SCRIPT_CODE,
+                    format!("python -m {module} runs commands"),
+                );
             }
             "timeit" | "trace" | "cProfile" | "profile" | "pdb" | "code" | "runpy" => {
                 for field in all
@@ -253,50 +312,7 @@ impl Interpreter {
                 keys::SCRIPT_CODE,
                 format!("python -m {module} runs programs"),
             ),
-            "ensurepip"
-            | "venv"
-            | "json.tool"
-            | "unittest"
-            | "compileall"
-            | "py_compile"
-            | "zipfile"
-            | "tarfile"
-            | "site"
-            | "platform"
-            | "sysconfig"
-            | "this"
-            | "ast"
-            | "dis"
-            | "tokenize"
-            | "pydoc"
-            | "calendar"
-            | "gzip"
-            | "base64"
-            | "doctest"
-            | "virtualenv"
-            | "flake8"
-            | "pylint"
-            | "isort"
-            | "sphinx"
-            | "mkdocs"
-            | "tox"
-            | "nox"
-            | "django"
-            | "flask"
-            | "uvicorn"
-            | "gunicorn"
-            | "alembic"
-            | "jupyter"
-            | "ipykernel"
-            | "nbconvert"
-            | "pyflakes"
-            | "bandit"
-            | "pre_commit"
-            | "cookiecutter"
-            | "celery"
-            | "streamlit"
-            | "torch.distributed.run"
-            | "accelerate" => {}
+            _ if MODULES.contains(&module.as_str()) => {}
             _ if !walker.scene.is_sandboxed => {
                 walker.ask(
                     EffectKind::Execute,
@@ -333,71 +349,7 @@ impl Interpreter {
             );
         }
         for call in calls(code) {
-            let first = call.strings.first().cloned().unwrap_or_default();
-            match call.name.as_str() {
-                "rmtree"
-                | "rmSync"
-                | "rm"
-                | "rm_rf"
-                | "rm_r"
-                | "rimraf"
-                | "remove_tree"
-                | "rmdirSync"
-                | "removeSync"
-                | "remove_entry_secure"
-                | "remove_dir_all"
-                    if call.is_literal =>
-                {
-                    walker.delete_tree(&Field::literal(first), keys::RECURSIVE_DELETE);
-                }
-                "system"
-                | "popen"
-                | "exec"
-                | "execSync"
-                | "shell_exec"
-                | "passthru"
-                | "spawn"
-                | "spawnSync"
-                | "execFile"
-                | "execFileSync"
-                | "run"
-                | "call"
-                | "check_call"
-                | "check_output"
-                | "Popen"
-                | "execvp"
-                | "execv"
-                | "execlp"
-                | "execl"
-                | "spawnlp"
-                | "getoutput"
-                | "getstatusoutput"
-                | "proc_open"
-                | "execute"
-                | "sh"
-                | "qx"
-                | "create_subprocess_shell"
-                | "os_execute" => {
-                    shell_call(walker, &call.strings)?;
-                }
-                "open" | "openSync" | "readFileSync" | "readFile" | "read_text" | "Path" | "read"
-                | "file_get_contents" | "slurp" | "readlines"
-                    if call.is_literal =>
-                {
-                    walker.read(&Field::literal(first.clone()));
-                    let mode = call.strings.get(1).cloned().unwrap_or_default();
-                    if call.name == "open" && is_write_mode(&mode) {
-                        walker.write(&Field::literal(first), Via::Other);
-                    }
-                }
-                "write_text" | "writeFileSync" | "writeFile" | "appendFileSync" | "file_put_contents"
-                | "createWriteStream"
-                    if call.is_literal && call.name != "write_text" =>
-                {
-                    walker.write(&Field::literal(first), Via::Other);
-                }
-                _ => {}
-            }
+            call_effect(walker, &call)?;
         }
         // Ruby, Perl and PHP run the text in backticks; perl also what follows `system` and `exec`.
         if matches!(self.language, Language::Ruby | Language::Perl | Language::Other) {
@@ -407,6 +359,16 @@ impl Interpreter {
             let words = ["system", "exec", "rm_rf", "remove_tree", "rmtree"];
             if words.iter().any(|word| code.contains(word)) {
                 shell_call(walker, &strings(code))?;
+            }
+            if ["rm_rf", "rm_r", "remove_tree", "rmtree", "remove_entry"]
+                .iter()
+                .any(|word| code.contains(word))
+            {
+                for text in
+                    strings(code).into_iter().take(16).filter(|text| text.starts_with(['/', '~', '.']))
+                {
+                    walker.delete_tree(&Field::literal(text), keys::RECURSIVE_DELETE);
+                }
             }
         }
         for text in strings(code).iter().take(64).filter(|text| {
@@ -430,6 +392,76 @@ impl Interpreter {
             Language::Perl | Language::Ruby | Language::Other => others::is_harmless(&plain, &names, code),
         }
     }
+}
+
+/// Adds findings for a call with literal arguments.
+fn call_effect(walker: &mut Walker<'_>, call: &CodeCall) -> Result<(), Unreadable> {
+    let first = call.strings.first().cloned().unwrap_or_default();
+    match call.name.as_str() {
+        "rmtree"
+        | "rmSync"
+        | "rm"
+        | "rm_rf"
+        | "rm_r"
+        | "rimraf"
+        | "remove_tree"
+        | "rmdirSync"
+        | "removeSync"
+        | "remove_entry_secure"
+        | "remove_dir_all"
+            if call.is_literal =>
+        {
+            walker.delete_tree(&Field::literal(first), keys::RECURSIVE_DELETE);
+        }
+        "system"
+        | "popen"
+        | "exec"
+        | "execSync"
+        | "shell_exec"
+        | "passthru"
+        | "spawn"
+        | "spawnSync"
+        | "execFile"
+        | "execFileSync"
+        | "run"
+        | "call"
+        | "check_call"
+        | "check_output"
+        | "Popen"
+        | "execvp"
+        | "execv"
+        | "execlp"
+        | "execl"
+        | "spawnlp"
+        | "getoutput"
+        | "getstatusoutput"
+        | "proc_open"
+        | "execute"
+        | "sh"
+        | "qx"
+        | "create_subprocess_shell"
+        | "os_execute" => {
+            shell_call(walker, &call.strings)?;
+        }
+        "open" | "openSync" | "readFileSync" | "readFile" | "read_text" | "Path" | "read"
+        | "file_get_contents" | "slurp" | "readlines"
+            if call.is_literal =>
+        {
+            walker.read(&Field::literal(first.clone()));
+            let mode = call.strings.get(1).cloned().unwrap_or_default();
+            if call.name == "open" && is_write_mode(&mode) {
+                walker.write(&Field::literal(first), Via::Other);
+            }
+        }
+        "write_text" | "writeFileSync" | "writeFile" | "appendFileSync" | "file_put_contents"
+        | "createWriteStream"
+            if call.is_literal && call.name != "write_text" =>
+        {
+            walker.write(&Field::literal(first), Via::Other);
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Judges the strings of a call that starts a program, as one text and as words.

@@ -91,6 +91,9 @@ fn curl(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
         .map(|field| (*field).clone())
         .chain(parsed.values(&["--url"]).cloned())
         .collect();
+    for file in urls.iter().filter_map(|url| url.text.strip_prefix("file://")) {
+        walker.read(&Field::literal(file));
+    }
     let is_local = !urls.is_empty() && urls.iter().all(|url| is_loopback(&url.text));
     let target = urls.first().map(Field::shown);
     let sends_data = parsed.has(&[
@@ -233,40 +236,39 @@ pub(super) fn is_loopback(url: &str) -> bool {
         || host.starts_with("127.") && host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
+const WGET: Spec = Spec {
+    letters: "oaeiBtOTwQPUlADRX",
+    long: &[
+        "--output-document",
+        "--output-file",
+        "--append-output",
+        "--execute",
+        "--input-file",
+        "--directory-prefix",
+        "--user-agent",
+        "--header",
+        "--post-data",
+        "--post-file",
+        "--body-data",
+        "--body-file",
+        "--method",
+        "--use-askpass",
+        "--tries",
+        "--timeout",
+        "--config",
+        "--level",
+        "--accept",
+        "--reject",
+        "--save-cookies",
+        "--load-cookies",
+        "--wait",
+        "--user",
+        "--password",
+    ],
+};
+
 fn wget(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
-    let parsed = parse(
-        call.arguments,
-        Spec {
-            letters: "oaeiBtOTwQPUlADRX",
-            long: &[
-                "--output-document",
-                "--output-file",
-                "--append-output",
-                "--execute",
-                "--input-file",
-                "--directory-prefix",
-                "--user-agent",
-                "--header",
-                "--post-data",
-                "--post-file",
-                "--body-data",
-                "--body-file",
-                "--method",
-                "--use-askpass",
-                "--tries",
-                "--timeout",
-                "--config",
-                "--level",
-                "--accept",
-                "--reject",
-                "--save-cookies",
-                "--load-cookies",
-                "--wait",
-                "--user",
-                "--password",
-            ],
-        },
-    );
+    let parsed = parse(call.arguments, WGET);
     let target = parsed.operands.first().map(|field| field.shown());
     if parsed.has(&["--post-data", "--post-file", "--body-data", "--body-file", "--method"]) {
         send(

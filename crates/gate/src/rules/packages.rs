@@ -5,7 +5,6 @@ use crate::keys;
 use crate::limits::Unreadable;
 use crate::output::Output;
 use crate::walk::{Call, Walker};
-use std::path::PathBuf;
 
 pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<Output>, Unreadable> {
     let words: Vec<&str> = call.arguments.iter().map(|field| field.text.as_str()).collect();
@@ -37,6 +36,18 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
                 settings(walker, call.name);
             }
         }
+        _ if !other(walker, call.name, &words, &verbs) => return Ok(None),
+        _ => {}
+    }
+    super::secrets::arguments(walker, call);
+    Ok(Some(Output::Unknown))
+}
+
+/// Judges smaller managers; returns false if the program is none of them.
+fn other(walker: &mut Walker<'_>, name: &str, words: &[&str], verbs: &[&str]) -> bool {
+    let verb = verbs.first().copied().unwrap_or_default();
+    let second = verbs.get(1).copied().unwrap_or_default();
+    match name {
         "composer" => {
             if verb == "global"
                 || verb == "config" && words.iter().any(|word| matches!(*word, "-g" | "--global"))
@@ -57,7 +68,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
                 matches!(*verb, "deploy" | "publish" | "publishToSonatype" | "release:perform")
             }) =>
         {
-            publish(walker, call.name);
+            publish(walker, name);
         }
         "nvm" | "pyenv" | "rbenv" | "asdf" | "mise" | "sdk" | "volta" | "fnm" | "n" => {
             if matches!(
@@ -73,34 +84,46 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
                     | "pin"
                     | "default"
                     | "self-update"
-            ) && !(verb == "use" && call.name != "mise")
+            ) && !(verb == "use" && name != "mise")
             {
-                outside(walker, call.name);
+                outside(walker, name);
             }
         }
         "direnv" if matches!(verb, "allow" | "permit" | "grant") => settings(walker, "direnv"),
         "vsce" | "ovsx" | "semantic-release" | "lerna" | "changeset" | "np" | "release-it"
             if matches!(verb, "publish" | "" | "release") =>
         {
-            publish(walker, call.name)
+            publish(walker, name)
         }
         "code" | "codium" | "cursor"
             if words
                 .iter()
                 .any(|word| word.starts_with("--install-extension") || *word == "--uninstall-extension") =>
         {
-            outside(walker, call.name);
+            outside(walker, name);
         }
-        _ => return Ok(None),
+        _ => return false,
     }
-    super::secrets::arguments(walker, call);
-    Ok(Some(Output::Unknown))
+    true
 }
 
 fn outside(walker: &mut Walker<'_>, name: &str) {
-    let home = walker.scene.user_home.clone().unwrap_or_else(|| PathBuf::from("/"));
+    // The directory of the manager, if it has one of its own; a wider grant would open the home directory.
+    let directory = match name {
+        "cargo" => Some(".cargo"),
+        "rustup" => Some(".rustup"),
+        "go" => Some("go"),
+        "pipx" | "uv" => Some(".local"),
+        "nvm" => Some(".nvm"),
+        "pyenv" => Some(".pyenv"),
+        "rbenv" => Some(".rbenv"),
+        "composer" => Some(".config/composer"),
+        _ => None,
+    };
+    let place = directory.zip(walker.scene.user_home.clone()).map(|(directory, home)| home.join(directory));
+    let grant = place.map_or(Grant::Unconfined, Grant::Write);
     let reason = format!("{name} installs or removes programs outside of the project");
-    walker.ask_with(EffectKind::Write, Some(name), keys::PACKAGES, reason, Grant::Write(home));
+    walker.ask_with(EffectKind::Write, Some(name), keys::PACKAGES, reason, grant);
 }
 
 fn publish(walker: &mut Walker<'_>, name: &str) {
@@ -283,7 +306,19 @@ fn python(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str], verb: &str, 
     }
 }
 
+/// Judges the place that an option names for results.
+fn output(walker: &mut Walker<'_>, words: &[&str], option: &str) {
+    for (index, word) in words.iter().enumerate() {
+        let attached = word.strip_prefix(option).and_then(|rest| rest.strip_prefix('='));
+        let value = attached.or_else(|| (*word == option).then(|| words.get(index + 1).copied()).flatten());
+        if let Some(value) = value {
+            walker.write(&crate::field::Field::literal(value), super::files::Via::Other);
+        }
+    }
+}
+
 fn cargo(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str], verb: &str) {
+    output(walker, words, "--target-dir");
     match verb {
         "publish" | "yank" | "owner" if !words.contains(&"--dry-run") && !words.contains(&"--list") => {
             publish(walker, "cargo")
@@ -300,6 +335,7 @@ fn cargo(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str], verb: &str) {
         if let [flag, value] = pair
             && flag.text == "--config"
             && [
+                ".toml",
                 "runner",
                 "linker",
                 "rustc-wrapper",
@@ -323,6 +359,7 @@ fn cargo(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str], verb: &str) {
 }
 
 fn go(walker: &mut Walker<'_>, words: &[&str], verb: &str) {
+    output(walker, words, "-o");
     if verb == "install" {
         outside(walker, "go");
     } else if verb == "env" && words.contains(&"-w") {

@@ -44,6 +44,23 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
         {
             send(walker, None, "sends the output of another command in a name");
         }
+        "hg" | "svn" | "fossil" | "jj" | "bzr" => {
+            if call.arguments.iter().any(|field| field.text.starts_with("--config")) {
+                super::tools::program_option(walker, call.name, "--config", "")?;
+            }
+            let second = verbs.get(1).copied().unwrap_or_default();
+            if matches!(verbs.first(), Some(&("push" | "commit" | "ci" | "serve" | "purge" | "strip")))
+                && call.name != "jj"
+                || second == "push"
+            {
+                walker.ask(
+                    EffectKind::Network,
+                    None,
+                    keys::PUBLISH,
+                    format!("{} changes the repository for good", call.name),
+                );
+            }
+        }
         "gh" | "glab" => forge(walker, call.name, &verbs, call),
         "aws" | "gcloud" | "gsutil" | "az" | "doctl" | "s3cmd" | "mc" | "heroku" | "fly" | "flyctl"
         | "vercel" | "netlify" | "wrangler" | "firebase" | "railway" | "terraform" | "tofu" | "pulumi"
@@ -79,6 +96,11 @@ fn ssh(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadable> {
         }
     }
     let rest = call.arguments.get(index..).unwrap_or_default();
+    let rest = if rest.first().is_some_and(|field| field.text == "--") {
+        rest.get(1..).unwrap_or_default()
+    } else {
+        rest
+    };
     let words: Vec<&str> = rest.iter().map(|field| field.text.as_str()).collect();
     if !words.is_empty() {
         walker.payload(&words.join(" "), call.stdin.clone())?;

@@ -5,7 +5,7 @@ use crate::assessment::EffectKind;
 use crate::field::{Field, is_known};
 use crate::keys;
 use crate::limits::Unreadable;
-use crate::options::{Spec, parse};
+use crate::options::{Parsed, Spec, parse};
 use crate::output::Output;
 use crate::walk::{Call, Walker};
 
@@ -44,6 +44,7 @@ fn sed(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
             scripts = vec![files.remove(0)];
         }
     }
+    script_files(walker, &parsed)?;
     for script in &scripts {
         sed_script(walker, &script.text)?;
     }
@@ -54,6 +55,28 @@ fn sed(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
         walker.read(file);
     }
     Ok(if files.is_empty() { call.stdin.filtered() } else { Output::Unknown })
+}
+
+/// Judges the files of `-f`.
+fn script_files(walker: &mut Walker<'_>, parsed: &Parsed<'_>) -> Result<(), Unreadable> {
+    let files: Vec<Field> = parsed.values(&["-f", "--file"]).cloned().collect();
+    for file in files {
+        match walker.process_output(&file) {
+            Some(output) => {
+                walker.process_payload(&output, "a script")?;
+            }
+            None if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
+                walker.ask(
+                    EffectKind::Execute,
+                    None,
+                    keys::UNKNOWN_PAYLOAD,
+                    "runs a script from standard input",
+                );
+            }
+            None => walker.script_file(&file),
+        }
+    }
+    Ok(())
 }
 
 /// Finds commands of a script that write files or run programs.
@@ -186,6 +209,7 @@ fn awk(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     if programs.is_empty() && !parsed.has(&["-f", "--file"]) && !operands.is_empty() {
         programs.push(operands.remove(0));
     }
+    script_files(walker, &parsed)?;
     for program in &programs {
         awk_program(walker, &program.text)?;
     }

@@ -58,16 +58,10 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             walker.ask(EffectKind::Delete, None, keys::SYSTEM_CHANGE, "deletes logs of the system");
         }
         "loginctl"
-            if !matches!(
-                verb,
-                "" | "list-sessions"
-                    | "list-users"
-                    | "show-session"
-                    | "show-user"
-                    | "session-status"
-                    | "user-status"
-                    | "list-seats"
-            ) =>
+            if !matches!(verb, "")
+                && !verb.starts_with("list-")
+                && !verb.starts_with("show-")
+                && !verb.ends_with("-status") =>
         {
             walker.ask_with(
                 EffectKind::Process,

@@ -26,8 +26,12 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
             secrets::arguments(walker, call);
             base64(call)
         }
+        "rev" if !call.arguments.is_empty() => {
+            secrets::arguments(walker, call);
+            Output::Unknown
+        }
         "rev" => match call.stdin {
-            Output::Text(text) if call.arguments.is_empty() => Output::Decoded("rev", Some(reversed(text))),
+            Output::Text(text) => Output::Decoded("rev", Some(reversed(text))),
             other => other.filtered(),
         },
         "xxd" | "tr" | "openssl" | "gunzip" | "zcat" | "gzip" | "bzip2" | "bzcat" | "xz" | "xzcat"
@@ -129,6 +133,7 @@ fn printf(walker: &mut Walker<'_>, arguments: &[Field]) -> Output {
         && flag.text == "-v"
     {
         let text = formatted(rest);
+        walker.judge_assignment(&name.text, &[Field::literal(text.clone())], None);
         walker.set(&name.text, Value::scalar_of(Field::literal(text)));
         return Output::Nothing;
     }
@@ -249,7 +254,8 @@ fn filter(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable
             .iter()
             .filter(|field| field.text.starts_with(['+', '-']) && field.text.contains('!'))
         {
-            walker.payload(field.text.split_once('!').map_or("", |(_, text)| text), Output::Nothing)?;
+            let command = field.text.split_once('!').map_or("", |(_, text)| text);
+            super::tools::program_option(walker, call.name, "+!", command)?;
         }
     }
     let has_file = call.arguments.iter().any(|field| !field.text.starts_with(['-', '+']));
@@ -339,6 +345,9 @@ fn operands_or_here(call: &Call<'_>) -> Vec<String> {
 fn harmless(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
     let first =
         call.arguments.iter().find(|field| !field.text.starts_with('-')).map(|field| field.text.as_str());
+    if matches!(call.name, "date" | "factor" | "cal") {
+        secrets::arguments(walker, call);
+    }
     let sets_clock = call.name == "date"
         && call.arguments.iter().any(|field| {
             field.text == "-s"
@@ -352,6 +361,11 @@ fn harmless(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadab
     Ok(match (call.name, first) {
         ("basename", Some(path)) if crate::field::is_known(path) && call.arguments.len() == 1 => {
             Output::Text(path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().into())
+        }
+        ("dirname", Some(path)) if crate::field::is_known(path) && call.arguments.len() == 1 => {
+            let parent = std::path::Path::new(path).parent().unwrap_or(std::path::Path::new("/"));
+            let shown = parent.display().to_string();
+            Output::Text(if shown.is_empty() { ".".into() } else { shown })
         }
         ("whoami" | "logname", _) => Output::Text(
             walker.value("USER").fields.first().map(|field| field.text.clone()).unwrap_or_default(),

@@ -190,22 +190,7 @@ fn build(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str]) -> Result<(),
         program_option(walker, "make", "SHELL", program)?;
     }
     if call.name == "cmake" && words.first() == Some(&"-E") {
-        let inner: Vec<Field> = call.arguments.iter().skip(1).cloned().collect();
-        match words.get(1) {
-            Some(&("rm" | "remove_directory" | "remove")) => {
-                inner
-                    .iter()
-                    .skip(1)
-                    .filter(|field| !field.text.starts_with('-'))
-                    .for_each(|field| walker.delete_tree(field, keys::RECURSIVE_DELETE));
-            }
-            Some(&("copy" | "copy_directory" | "rename" | "touch" | "make_directory")) => {
-                inner.iter().skip(1).for_each(|field| walker.write(field, Via::Copy));
-            }
-            _ => {
-                crate::wrappers::any_suffix(walker, &inner, call.stdin)?;
-            }
-        }
+        cmake_tool(walker, call, words)?;
     }
     let installs = matches!(call.name, "make" | "gmake" | "ninja" | "meson")
         && words
@@ -223,6 +208,27 @@ fn build(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str]) -> Result<(),
             keys::PACKAGES,
             format!("{} installs files outside of the project", call.name),
         );
+    }
+    Ok(())
+}
+
+/// `cmake -E`: small file tools, and a way to run programs.
+fn cmake_tool(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str]) -> Result<(), Unreadable> {
+    let inner: Vec<Field> = call.arguments.iter().skip(1).cloned().collect();
+    match words.get(1) {
+        Some(&("rm" | "remove_directory" | "remove")) => {
+            inner
+                .iter()
+                .skip(1)
+                .filter(|field| !field.text.starts_with('-'))
+                .for_each(|field| walker.delete_tree(field, keys::RECURSIVE_DELETE));
+        }
+        Some(&("copy" | "copy_directory" | "rename" | "touch" | "make_directory")) => {
+            inner.iter().skip(1).for_each(|field| walker.write(field, Via::Copy));
+        }
+        _ => {
+            crate::wrappers::any_suffix(walker, &inner, call.stdin)?;
+        }
     }
     Ok(())
 }
@@ -323,6 +329,9 @@ impl Walker<'_> {
     /// The content of a file, as far as this text wrote it.
     pub(crate) fn file_output(&self, field: &Field) -> Output {
         let target = self.resolve(field);
+        if let Some(text) = target.path().and_then(|path| self.contents.get(path)) {
+            return Output::Text(text.clone());
+        }
         let prepared =
             target.path().and_then(|path| self.prepared.iter().rev().find(|(other, _)| other == path));
         match prepared {

@@ -15,7 +15,22 @@ impl Walker<'_> {
             "cd" | "pushd" | "chdir" => self.change_directory(call.arguments),
             "popd" => self.cwd = None,
             "export" | "declare" | "typeset" | "local" | "readonly" | "setenv" => self.declare(call),
-            "read" | "mapfile" | "readarray" | "getopts" => self.read_variables(call),
+            "read" | "mapfile" | "readarray" | "getopts" => {
+                let callback = call
+                    .arguments
+                    .windows(2)
+                    .find(|pair| pair.first().is_some_and(|field| field.text == "-C"));
+                if let Some(text) = callback.and_then(|pair| pair.get(1)) {
+                    self.payload(&text.text, Output::Unknown)?;
+                    self.ask(
+                        EffectKind::Execute,
+                        None,
+                        keys::LOADS_CODE,
+                        format!("`{}` runs a callback", call.name),
+                    );
+                }
+                self.read_variables(call);
+            }
             "unset" => {
                 for field in call.arguments {
                     self.set(&field.text, Value::scalar_of(Field::default()));
@@ -85,6 +100,9 @@ impl Walker<'_> {
 
     /// `read` and its relatives give variables a value from standard input.
     fn read_variables(&mut self, call: &Call<'_>) {
+        for field in call.arguments.iter().filter(|field| !field.text.starts_with('-')) {
+            self.judge_assignment(&field.text, &[Field::unknown()], None);
+        }
         let value = match call.stdin {
             Output::Text(text) if !text.contains('\u{1}') && text.trim_end().lines().count() == 1 => {
                 Field::literal(text.trim())
@@ -170,6 +188,6 @@ impl Walker<'_> {
         if !is_activation {
             self.script_file(file);
         }
-        Ok(Output::Unknown)
+        self.written_payload(file, call.stdin)
     }
 }

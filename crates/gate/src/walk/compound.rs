@@ -108,6 +108,7 @@ impl Walker<'_> {
             fields.push(Field::unknown());
         }
         let mark = self.mark();
+        self.judge_assignment(variable, &fields, None);
         self.set(variable, Value { fields, is_array: false });
         let output = self.script(body, stdin)?;
         self.leave_branch(&mark);

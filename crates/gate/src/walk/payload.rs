@@ -137,7 +137,17 @@ impl Walker<'_> {
             return self.process_payload(&output, call.name);
         }
         self.script_file(file);
-        Ok(Output::Unknown)
+        self.written_payload(file, call.stdin)
+    }
+
+    /// Judges a script that this text wrote before.
+    pub(crate) fn written_payload(&mut self, file: &Field, stdin: &Output) -> Result<Output, Unreadable> {
+        let Target::Path(path) = self.resolve(file) else { return Ok(Output::Unknown) };
+        // Taken out while it is walked, since it may run itself.
+        let Some(text) = self.contents.remove(&path) else { return Ok(Output::Unknown) };
+        let output = self.payload(&text, stdin.clone());
+        self.contents.insert(path, text);
+        output
     }
 
     /// Judges a process substitution that is run as a script.

@@ -86,11 +86,23 @@ impl Walker<'_> {
         }
     }
 
+    /// Remembers the text that files were given, for a later command that runs them.
+    fn written_into(&mut self, fields: &[Field], text: &str) {
+        for field in fields {
+            if let Target::Path(path) = self.resolve(field)
+                && self.spent.expanded(text.len()).is_ok()
+            {
+                self.contents.entry(path).or_default().push_str(text);
+            }
+        }
+    }
+
     /// Remembers that files hold text from the network or from an unknown source.
     pub(crate) fn fetched_into(&mut self, fields: &[Field], output: &Output) {
         let prepared = match output {
             Output::Remote => Prepared::Remote,
             Output::Decoded(..) => Prepared::Unknown,
+            Output::Text(text) => return self.written_into(fields, text),
             _ => return,
         };
         for field in fields {

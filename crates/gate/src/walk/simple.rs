@@ -63,6 +63,11 @@ impl Walker<'_> {
         }
         let mut value = Value { fields, is_array: assignment.is_array };
         self.judge_assignment(&assignment.name, &value.fields, program);
+        if assignment.name == "PROMPT_COMMAND" {
+            for field in value.fields.clone() {
+                self.payload(&field.text, Output::Nothing)?;
+            }
+        }
         if program.is_some() {
             return Ok(());
         }
@@ -97,7 +102,7 @@ impl Walker<'_> {
             let name = program.text.rsplit('/').next().unwrap_or_default();
             let name = name.strip_suffix(".exe").unwrap_or(name);
             let call = Call { name, program, arguments, stdin };
-            walker.run_prepared(&call);
+            walker.run_prepared(&call)?;
             if let Some(output) = walker.builtin(&call)? {
                 return Ok(output);
             }
@@ -118,12 +123,17 @@ impl Walker<'_> {
     }
 
     /// Judges the start of a file that this text fetched or made executable.
-    fn run_prepared(&mut self, call: &Call<'_>) {
+    fn run_prepared(&mut self, call: &Call<'_>) -> Result<(), Unreadable> {
         if !call.program.text.contains('/') {
-            return;
+            return Ok(());
         }
-        let Target::Path(path) = self.resolve(call.program) else { return };
+        let Target::Path(path) = self.resolve(call.program) else { return Ok(()) };
         self.run_file(&path);
+        let shebang = self.contents.get(&path).and_then(|text| text.lines().next()).unwrap_or_default();
+        if !shebang.starts_with("#!") || shebang.contains("sh") {
+            self.written_payload(call.program, call.stdin)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn run_file(&mut self, path: &std::path::Path) {

@@ -116,6 +116,7 @@ const PROCESS: &[&str] = &[
 pub(super) fn is_harmless(plain: &str, names: &[&str], code: &str) -> bool {
     if names.iter().any(|name| NAMES.contains(name))
         || plain.contains("process[")
+        || plain.contains("](")
         || plain.contains("require[")
         || plain.contains("[\"\"]") && plain.contains("require") && plain.contains("](")
     {
