@@ -82,7 +82,7 @@ impl Walker<'_> {
     /// Judges a program with its arguments; the first field is the program.
     pub(crate) fn call(&mut self, fields: &[Field], stdin: &Output) -> Result<Output, Unreadable> {
         let Some((program, arguments)) = fields.split_first() else {
-            return Ok(Output::Nothing);
+            return Ok(Output::Unknown);
         };
         self.nested(|walker| {
             walker.spent.command()?;

@@ -140,6 +140,10 @@ fn multiplexer(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadabl
         return Ok(());
     }
     walker.payload(&joined(&operands), Output::Nothing)?;
+    // Keys that are typed into a window.
+    for text in operands.iter().filter(|field| field.text.contains(' ')) {
+        walker.payload(&text.text.replace("\\n", "\n"), Output::Nothing)?;
+    }
     any_suffix(walker, &operands, &Output::Nothing)?;
     Ok(())
 }

@@ -43,7 +43,8 @@ fn harmless_commands_run() {
     assert!(missed * 50 <= count, "{missed} of {count} ask");
 }
 
-/// Written after the rules, without looking at them. The rates at first sight were 97.3 % and 2.0 %; see the commit.
+/// Written after the rules, without looking at them, in two rounds. At first sight 110 of 114 and 81 of 84 dangerous
+/// ones asked, and 2 of 147 and 0 of 110 harmless ones.
 const HELD_OUT_DANGEROUS: &str = include_str!("../corpus/held_out_dangerous.txt");
 const HELD_OUT_HARMLESS: &str = include_str!("../corpus/held_out_harmless.txt");
 
