@@ -59,7 +59,7 @@ fn pathological() -> Vec<(&'static str, String)> {
     let nested =
         |open: &str, close: &str, count: usize| format!("{}x{}", open.repeat(count), close.repeat(count));
     vec![
-        ("64,000 words", "a ".repeat(64_000)),
+        ("64,000 arguments", "a ".repeat(64_000)),
         ("64,000 commands", "a;".repeat(64_000)),
         ("128,000 letters", "a".repeat(128_000)),
         ("here-document of 120 KB", format!("cat <<'E' > x\n{}\nE", "line of text\n".repeat(9_200))),

@@ -68,7 +68,7 @@ pub struct Finding {
     /// The approval key: the description of Python Hermes' pattern if there is one for it, for example
     /// `recursive delete`.
     pub rule: Cow<'static, str>,
-    /// The effect in plain words for the user, for example `deletes 3 paths outside the project`.
+    /// The effect in plain language for the user, for example `deletes 3 paths outside the project`.
     pub reason: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<Grant>,

@@ -1,4 +1,4 @@
-//! Expansion of words: quotes, braces, home directories, variables and literal substitutions.
+//! Expansion of arguments: quotes, braces, home directories, variables and literal substitutions.
 
 pub(crate) mod braces;
 mod parameters;
@@ -86,12 +86,12 @@ impl Walker<'_> {
             }
             Part::Parameter { name, operation, is_quoted } => {
                 let values = self.parameter(name, operation, *is_quoted)?;
-                *drafts = multiply(drafts, &values, *is_quoted);
+                multiply(drafts, &values, *is_quoted);
             }
             Part::Command { script, is_quoted } => {
                 let output = self.substitution(script, None)?;
                 let value = vec![vec![Field::literal(output_text(&output))]];
-                *drafts = multiply(drafts, &value, *is_quoted);
+                multiply(drafts, &value, *is_quoted);
             }
             Part::Process { script, is_output } => {
                 let stdin = is_output.then_some(Output::Unknown);
@@ -178,16 +178,20 @@ fn join(all: Alternatives, next: &Alternatives) -> Alternatives {
     joined
 }
 
-fn multiply(drafts: &[Draft], values: &Alternatives, is_quoted: bool) -> Vec<Draft> {
+fn multiply(drafts: &mut Vec<Draft>, values: &Alternatives, is_quoted: bool) {
+    if let [value] = values.as_slice() {
+        drafts.iter_mut().for_each(|draft| draft.push_value(value, is_quoted));
+        return;
+    }
     let mut result = Vec::new();
-    for draft in drafts {
+    for draft in drafts.iter() {
         for value in values.iter().take(MAX_ALTERNATIVES + 1) {
             let mut next = draft.clone();
             next.push_value(value, is_quoted);
             result.push(next);
         }
     }
-    result
+    *drafts = result;
 }
 
 /// Fields that are being built from the parts of a word.

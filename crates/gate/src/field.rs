@@ -1,4 +1,4 @@
-//! Fields: the words of a command after expansion.
+//! Fields: the arguments of a command after expansion.
 //!
 //! Parts of a field that are not known are single control characters, so that what is known around them can still be
 //! judged and a payload that is built from them stays marked when it is parsed again.

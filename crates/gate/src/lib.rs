@@ -1,9 +1,9 @@
-//! Command gate: what a command or a file access would do, and whether it may.
+//! Command gate: the effects of a command or a file access, and a verdict on them.
 //!
 //! Pure: no file is opened, nothing is started, no clock is read. [`assess`] takes shell text, [`assess_program`] the
-//! words of a program that is started without a shell, and [`assess_write`] and [`assess_read`] a path with links
+//! arguments of a program that is started without a shell, and [`assess_write`] and [`assess_read`] a path with links
 //! resolved. Each returns an [`Assessment`]: the effects that were found, the rule behind each, and the worst verdict.
-//! What a verdict leads to (a question, an entry of the allow list, `--yolo`) is decided in `tools::approval`.
+//! The consequence of a verdict (a question, an entry of the allow list, `--yolo`) is decided in `tools::approval`.
 //!
 //! The text is parsed ([`mod@syntax`]), walked in the order of a shell ([`mod@walk`]), expanded as far as it is literal
 //! ([`mod@expand`]), unwrapped ([`mod@wrappers`]) and judged by rules on programs and paths ([`mod@rules`]).

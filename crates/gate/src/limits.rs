@@ -4,7 +4,7 @@
 pub(crate) const MAX_CHARACTERS: usize = 128_000;
 /// Nesting of the grammar, of wrappers and of payloads together.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// Words of a command, payloads included.
+/// Arguments of a command text, payloads included.
 pub(crate) const MAX_WORDS: usize = 4_000;
 /// Simple commands that are judged, payloads and calls of functions included.
 pub(crate) const MAX_COMMANDS: usize = 2_000;
@@ -18,9 +18,9 @@ pub(crate) const MAX_ALTERNATIVES: usize = 16;
 pub(crate) const MAX_FIELDS: usize = 256;
 pub(crate) const MAX_EXPANDED: usize = 600_000;
 /// Arguments of all calls together; those of a call inside of another count again.
-pub(crate) const MAX_ARGUMENTS: usize = 100_000;
+pub(crate) const MAX_ARGUMENTS: usize = 40_000;
 /// Looks into the tables of protected paths. A pattern counts as several.
-pub(crate) const MAX_LOOKUPS: usize = 6_000;
+pub(crate) const MAX_LOOKUPS: usize = 3_000;
 /// Findings that are kept; more do not change the verdict.
 pub(crate) const MAX_FINDINGS: usize = 64;
 
@@ -39,7 +39,7 @@ impl Unreadable {
             Self::Syntax => "the command cannot be parsed as shell text",
             Self::TooLong => "the command is longer than 128,000 characters or expands to too much text",
             Self::TooDeep => "the command is nested more than 64 levels deep",
-            Self::TooManyWords => "the command has more than 4,000 words or 2,000 commands",
+            Self::TooManyWords => "the command has more than 4,000 arguments or 2,000 commands",
         }
     }
 }

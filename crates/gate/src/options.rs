@@ -18,7 +18,7 @@ pub(crate) struct Opt {
     pub(crate) value: Option<Field>,
 }
 
-/// Options and operands, told apart.
+/// The options and the operands of a command line.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed<'a> {
     pub(crate) options: Vec<Opt>,

@@ -1,4 +1,4 @@
-//! Commands that certainly change nothing, and commands that are one program with words.
+//! Commands that certainly change nothing, and commands that are one program with plain arguments.
 
 use crate::assessment::Verdict;
 use crate::limits::Spent;
@@ -119,7 +119,7 @@ fn has_option(word: &str, options: &[&str]) -> bool {
     name.len() > 2 && name.starts_with("--") && options.iter().any(|option| option.starts_with(name))
 }
 
-/// The words of a command that is one program without operators, redirections and expansions.
+/// The arguments of a command that is one program, its name first, without operators, redirections and expansions.
 pub fn simple_command(command: &str) -> Option<Vec<String>> {
     simple_words(command)
 }

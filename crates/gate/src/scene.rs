@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Where a command would run. All paths are absolute, with links resolved by the caller.
+/// The surroundings of a command. All paths are absolute, with links resolved by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scene {
     pub cwd: PathBuf,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::limits::{Spent, Unreadable};
 
-/// The simple commands of a text, in the order of the text, as words without expansions.
+/// The simple commands of a text, in the order of the text, without their expansions.
 fn commands(text: &str) -> Vec<String> {
     let (script, _) = parse(text, 0, Spent::default()).unwrap();
     let mut found = Vec::new();

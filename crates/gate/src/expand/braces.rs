@@ -6,7 +6,7 @@ use crate::syntax::Part;
 /// Braces in one word, beyond which it is not expanded.
 const MAX_BRACES: usize = 24;
 
-/// The words that the braces of a word produce, or `None` if there are too many.
+/// The results of the braces of a word, or `None` if there are too many.
 pub(crate) fn expand(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     if parts.iter().filter(|part| **part == Part::BraceOpen).count() > MAX_BRACES {
         return None;

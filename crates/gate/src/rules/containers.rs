@@ -19,7 +19,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     }
 }
 
-/// The words before which no value of an option stands.
+/// The arguments that are neither options nor their values.
 fn verbs(arguments: &[Field]) -> Vec<&str> {
     let mut verbs = Vec::new();
     let mut skip = false;

@@ -141,12 +141,17 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
 impl Walker<'_> {
     /// Judges an assignment, for all commands that follow or for one `program`.
     pub(crate) fn judge_assignment(&mut self, name: &str, values: &[Field], program: Option<&str>) {
-        // Splitting at letters or slashes makes words that a reader does not see.
+        // Splitting at letters or slashes makes commands that a reader does not see.
         let splits_words = |field: &Field| {
             field.text.contains(|character: char| character.is_alphanumeric() || "/-.".contains(character))
         };
         if name == "IFS" && program.is_none() && values.iter().any(splits_words) {
-            self.ask(EffectKind::Execute, Some(name), keys::LOADS_CODE, "changes how the shell splits words");
+            self.ask(
+                EffectKind::Execute,
+                Some(name),
+                keys::LOADS_CODE,
+                "changes how the shell splits text into arguments",
+            );
         }
         let is_loading = LOADING.contains(&name)
             || name.starts_with("DYLD_")

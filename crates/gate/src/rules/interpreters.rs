@@ -62,54 +62,6 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     interpreter.judge(walker, call).map(Some)
 }
 
-/// Modules that `python -m` may run without a sandbox.
-const MODULES: &[&str] = &[
-    "ensurepip",
-    "venv",
-    "json.tool",
-    "unittest",
-    "compileall",
-    "py_compile",
-    "zipfile",
-    "tarfile",
-    "site",
-    "platform",
-    "sysconfig",
-    "this",
-    "ast",
-    "dis",
-    "tokenize",
-    "pydoc",
-    "calendar",
-    "gzip",
-    "base64",
-    "doctest",
-    "virtualenv",
-    "flake8",
-    "pylint",
-    "isort",
-    "sphinx",
-    "mkdocs",
-    "tox",
-    "nox",
-    "django",
-    "flask",
-    "uvicorn",
-    "gunicorn",
-    "alembic",
-    "jupyter",
-    "ipykernel",
-    "nbconvert",
-    "pyflakes",
-    "bandit",
-    "pre_commit",
-    "cookiecutter",
-    "celery",
-    "streamlit",
-    "torch.distributed.run",
-    "accelerate",
-];
-
 struct Interpreter {
     language: Language,
     letters: &'static str,
@@ -312,7 +264,7 @@ impl Interpreter {
                 keys::SCRIPT_CODE,
                 format!("python -m {module} runs programs"),
             ),
-            _ if MODULES.contains(&module.as_str()) => {}
+            _ if python::RUNNABLE.contains(&module.as_str()) => {}
             _ if !walker.scene.is_sandboxed => {
                 walker.ask(
                     EffectKind::Execute,
@@ -464,7 +416,7 @@ fn call_effect(walker: &mut Walker<'_>, call: &CodeCall) -> Result<(), Unreadabl
     Ok(())
 }
 
-/// Judges the strings of a call that starts a program, as one text and as words.
+/// Judges the strings of a call that starts a program, as one text and as arguments.
 fn shell_call(walker: &mut Walker<'_>, strings: &[String]) -> Result<(), Unreadable> {
     let texts: Vec<String> = strings.iter().take(16).map(|text| super::text::unescaped(text)).collect();
     if texts.is_empty() {

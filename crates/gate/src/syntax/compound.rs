@@ -189,7 +189,7 @@ impl Parser<'_> {
         Ok(Kind::Coprocess(Box::new(self.command()?)))
     }
 
-    /// Reads `[[ ... ]]`. Only words are kept: operators do not run anything.
+    /// Reads `[[ ... ]]`. Only operands are kept: operators do not run anything.
     fn test(&mut self) -> Result<Kind, Unreadable> {
         self.expect("[[")?;
         let mut words: Vec<Word> = Vec::new();

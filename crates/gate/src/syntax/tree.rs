@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     If(Vec<Script>),
     /// `while` and `until`: condition and body.
     Loop(Script, Script),
-    /// `for` and `select`. Without words, the positional parameters.
+    /// `for` and `select`. Without a list, the positional parameters.
     For {
         variable: String,
         words: Option<Vec<Word>>,
