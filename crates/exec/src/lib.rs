@@ -7,6 +7,7 @@
 
 mod backend;
 mod capture;
+mod confine;
 mod cwd_file;
 mod direct;
 mod environment;

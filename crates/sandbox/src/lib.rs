@@ -4,6 +4,26 @@
 //! session ([`Places`]), and travels to the process that starts commands. [`Prepared`] holds everything that can be
 //! made ready in the parent; its `apply` runs in the child between clone and exec and only calls the kernel.
 
+mod capabilities;
+mod credentials;
+mod error;
+mod git;
+mod landlock;
+mod mounts;
+mod namespace;
 mod policy;
+mod prepared;
+mod proxy;
+mod report;
+mod seccomp;
+mod stamp;
+mod support;
+mod sys;
+mod syscalls;
+mod view;
 
+pub use error::SandboxError;
 pub use policy::{Network, Places, Policy, Profile};
+pub use prepared::Prepared;
+pub use report::{Layer, Report, enforced};
+pub use support::{Support, support};

@@ -121,6 +121,8 @@ pub(crate) struct Spec {
     pub(crate) tail: u64,
     /// The umask of the client; the supervisor may have been started by another process.
     pub(crate) umask: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<hermes_sandbox::Policy>,
 }
 
 /// The maximum length of a character in bytes.
@@ -142,6 +144,7 @@ impl Spec {
             head: spilled.max(tail),
             tail,
             umask: own_umask(),
+            sandbox: command.sandbox.clone(),
         }
     }
 

@@ -1,0 +1,124 @@
+//! The parts of a git repository that git runs or obeys.
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat2};
+use std::path::{Path, PathBuf};
+
+/// The directories of a repository and its protected parts.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// Directories outside of the project that git must write: those of a worktree or a submodule.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Paths that are read-only. All exist.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// Mount points without a change of access, so that they cannot be renamed.
+    pub(crate) fixed: Vec<PathBuf>,
+    /// Files that make git obey another directory, and for which no harmless content exists.
+    pub(crate) unwanted: Vec<PathBuf>,
+}
+
+/// Parts of a git directory that are obeyed or run, and have no effect when they are empty.
+const DIRECTORIES: [&str; 4] = ["hooks", "modules", "worktrees", "info"];
+const FILES: [&str; 1] = ["info/attributes"];
+const LIMIT: usize = 64 * 1024;
+
+impl Repository {
+    /// Finds the repository of a project and creates its missing parts, so that a command cannot. `None` if there is
+    /// none.
+    pub(crate) fn of(project: &Path) -> Option<Self> {
+        let dot_git = project.join(".git");
+        let mut found = Self::default();
+        let kind = std::fs::symlink_metadata(&dot_git).ok()?.file_type();
+        if kind.is_dir() {
+            found.fixed.push(dot_git.clone());
+            found.protect(&dot_git);
+        } else if kind.is_file() {
+            found.read_only.push(dot_git.clone());
+            found.protect_elsewhere(project, &linked(&dot_git, "gitdir: ")?);
+        }
+        Some(found)
+    }
+
+    /// The main directory of a repository.
+    fn protect(&mut self, git_dir: &Path) {
+        fill(git_dir);
+        let names = ["config", "config.worktree", "hooks", "modules", "worktrees", "info/attributes"];
+        let here = names.iter().map(|name| git_dir.join(name));
+        self.read_only.extend(here.filter(|path| path.symlink_metadata().is_ok()));
+        self.fixed.push(git_dir.join("info"));
+        match git_dir.join("commondir") {
+            path if path.exists() => self.read_only.push(path),
+            path => self.unwanted.push(path),
+        }
+    }
+
+    /// The directory of a worktree or submodule, outside of the project.
+    fn protect_elsewhere(&mut self, project: &Path, git_dir: &Path) {
+        let Ok(git_dir) = git_dir.canonicalize() else { return };
+        let common = linked(&git_dir.join("commondir"), "").and_then(|path| path.canonicalize().ok());
+        match common {
+            // A worktree: its directory is in `worktrees` of the main one, which is protected as a whole.
+            Some(common) if git_dir.starts_with(common.join("worktrees")) && names_back(project, &git_dir) => {
+                self.add_writable(project, &common);
+                self.protect(&common);
+                self.writable.push(git_dir.clone());
+                let names = ["commondir", "gitdir", "config.worktree"];
+                let here = names.iter().map(|name| git_dir.join(name));
+                self.read_only.extend(here.filter(|path| path.exists()));
+            }
+            // Another directory is obeyed already; its parts are not ours to judge, so git cannot write.
+            Some(_) => {}
+            None if is_module_of_parent(project, &git_dir) => {
+                self.add_writable(project, &git_dir);
+                self.protect(&git_dir);
+            }
+            None => {}
+        }
+    }
+
+    fn add_writable(&mut self, project: &Path, git_dir: &Path) {
+        if git_dir.starts_with(project) {
+            self.fixed.push(git_dir.to_owned());
+        } else {
+            self.writable.push(git_dir.to_owned());
+        }
+    }
+}
+
+/// The path that a file names, relative to the file's directory.
+fn linked(file: &Path, prefix: &str) -> Option<PathBuf> {
+    let text = std::fs::read(file).ok().filter(|text| text.len() < LIMIT)?;
+    let text = String::from_utf8(text).ok()?;
+    let named = text.lines().next()?.strip_prefix(prefix)?.trim_end();
+    Some(file.parent()?.join(named))
+}
+
+/// Creates missing parts.
+fn fill(git_dir: &Path) {
+    // Nothing here follows a link: a command may have put one there.
+    let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(here) = openat2(CWD, git_dir, directory, Mode::empty(), ResolveFlags::NO_SYMLINKS) else { return };
+    for name in DIRECTORIES {
+        let _ = mkdirat(&here, name, Mode::from_raw_mode(0o777));
+    }
+    for name in FILES {
+        let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let inside = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+        let _ = openat2(&here, name, create, Mode::from_raw_mode(0o666), inside);
+    }
+}
+
+/// Returns true if a worktree's directory names the project. A forged `.git` file must not make an arbitrary
+/// repository writable.
+fn names_back(project: &Path, git_dir: &Path) -> bool {
+    linked(&git_dir.join("gitdir"), "").is_some_and(|named| named == project.join(".git"))
+}
+
+/// Returns true for a submodule in a repository that contains the project.
+fn is_module_of_parent(project: &Path, git_dir: &Path) -> bool {
+    let is_git_dir = git_dir.join("HEAD").is_file() && git_dir.join("objects").is_dir();
+    is_git_dir && project.ancestors().skip(1).any(|parent| git_dir.starts_with(parent.join(".git/modules")))
+}
+
+#[cfg(test)]
+#[path = "git_tests.rs"]
+mod tests;
