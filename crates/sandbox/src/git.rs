@@ -22,18 +22,19 @@ const FILES: [&str; 1] = ["info/attributes"];
 const LIMIT: usize = 64 * 1024;
 
 impl Repository {
-    /// Finds the repository of a project and creates its missing parts, so that a command cannot. `None` if there is
-    /// none.
-    pub(crate) fn of(project: &Path) -> Option<Self> {
+    /// Finds the repository of a project; `None` if there is none. With mounts its missing parts are created, so that
+    /// a command cannot. Without them only writable directories are found, and fewer of them.
+    pub(crate) fn of(project: &Path, has_mounts: bool) -> Option<Self> {
         let dot_git = project.join(".git");
         let mut found = Self::default();
         let kind = std::fs::symlink_metadata(&dot_git).ok()?.file_type();
-        if kind.is_dir() {
+        if kind.is_dir() && has_mounts {
             found.fixed.push(dot_git.clone());
             found.protect(&dot_git);
         } else if kind.is_file() {
-            found.read_only.push(dot_git.clone());
-            found.protect_elsewhere(project, &linked(&dot_git, "gitdir: ")?);
+            let git_dir = linked(&dot_git, "gitdir: ")?.canonicalize().ok()?;
+            found.read_only.extend(has_mounts.then_some(dot_git));
+            found.add_elsewhere(project, &git_dir, has_mounts);
         }
         Some(found)
     }
@@ -52,35 +53,39 @@ impl Repository {
     }
 
     /// The directory of a worktree or submodule, outside of the project.
-    fn protect_elsewhere(&mut self, project: &Path, git_dir: &Path) {
-        let Ok(git_dir) = git_dir.canonicalize() else { return };
+    fn add_elsewhere(&mut self, project: &Path, git_dir: &Path, has_mounts: bool) {
         let common = linked(&git_dir.join("commondir"), "").and_then(|path| path.canonicalize().ok());
         match common {
-            // A worktree: its directory is in `worktrees` of the main one, which is protected as a whole.
-            Some(common) if git_dir.starts_with(common.join("worktrees")) && names_back(project, &git_dir) => {
-                self.add_writable(project, &common);
-                self.protect(&common);
-                self.writable.push(git_dir.clone());
-                let names = ["commondir", "gitdir", "config.worktree"];
-                let here = names.iter().map(|name| git_dir.join(name));
-                self.read_only.extend(here.filter(|path| path.exists()));
+            Some(common)
+                if git_dir.starts_with(common.join("worktrees")) && names_back(project, git_dir) =>
+            {
+                self.add_worktree(&common, git_dir, has_mounts);
             }
             // Another directory is obeyed already; its parts are not ours to judge, so git cannot write.
             Some(_) => {}
-            None if is_module_of_parent(project, &git_dir) => {
-                self.add_writable(project, &git_dir);
-                self.protect(&git_dir);
+            None if is_module_of_parent(project, git_dir) => {
+                self.writable.push(git_dir.to_owned());
+                if has_mounts {
+                    self.protect(git_dir);
+                }
             }
             None => {}
         }
     }
 
-    fn add_writable(&mut self, project: &Path, git_dir: &Path) {
-        if git_dir.starts_with(project) {
-            self.fixed.push(git_dir.to_owned());
+    /// A worktree: its directory is in `worktrees` of the common one.
+    fn add_worktree(&mut self, common: &Path, git_dir: &Path, has_mounts: bool) {
+        if has_mounts {
+            self.writable.push(common.to_owned());
+            self.protect(common);
+            let names = ["commondir", "gitdir", "config.worktree"];
+            let here = names.iter().map(|name| git_dir.join(name));
+            self.read_only.extend(here.filter(|path| path.exists()));
         } else {
-            self.writable.push(git_dir.to_owned());
+            // Enough for commits and branches; settings and hooks stay out of reach.
+            self.writable.extend(["objects", "refs", "logs"].map(|name| common.join(name)));
         }
+        self.writable.push(git_dir.to_owned());
     }
 }
 

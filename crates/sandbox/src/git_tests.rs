@@ -15,7 +15,7 @@ fn ordinary_repository_is_protected_in_place() {
     let project = dir.path().canonicalize().unwrap();
     let git = project.join(".git");
     repository(&git);
-    let found = Repository::of(&project).unwrap();
+    let found = Repository::of(&project, true).unwrap();
     let names = ["config", "hooks", "modules", "worktrees", "info/attributes"];
     assert_eq!(found.read_only, names.map(|name| git.join(name)));
     assert_eq!((found.fixed, found.writable), (vec![git.clone(), git.join("info")], vec![]));
@@ -34,13 +34,17 @@ fn worktree_writes_its_repository_but_not_its_settings() {
     fs::write(own.join("commondir"), "../..\n").unwrap();
     fs::write(own.join("gitdir"), format!("{}\n", project.join(".git").display())).unwrap();
     fs::write(project.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
-    let found = Repository::of(&project).unwrap();
+    let found = Repository::of(&project, true).unwrap();
     assert_eq!(found.writable, [common.clone(), own.clone()]);
     for path in
         [project.join(".git"), common.join("config"), common.join("worktrees"), own.join("commondir")]
     {
         assert!(found.read_only.contains(&path), "{}", path.display());
     }
+    let found = Repository::of(&project, false).unwrap();
+    let parts = ["objects", "refs", "logs"].map(|name| common.join(name));
+    assert_eq!(found.writable, [&parts[..], &[own]].concat());
+    assert_eq!((found.read_only, found.fixed), (vec![], vec![]));
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn forged_link_makes_no_other_repository_writable() {
     fs::create_dir(&project).unwrap();
     for link in [victim.clone(), victim.join("worktrees/x"), root.clone()] {
         fs::write(project.join(".git"), format!("gitdir: {}\n", link.display())).unwrap();
-        let found = Repository::of(&project).unwrap();
+        let found = Repository::of(&project, true).unwrap();
         assert_eq!((found.writable, found.fixed), (vec![], vec![]), "{}", link.display());
     }
 }

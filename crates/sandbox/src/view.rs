@@ -219,11 +219,8 @@ impl View {
     }
 
     fn add_git(&mut self, policy: &Policy, has_mounts: bool) {
-        if !has_mounts {
-            return;
-        }
-        let Some(found) = Repository::of(&policy.places.project) else { return };
-        for path in &found.writable {
+        let Some(found) = Repository::of(&policy.places.project, has_mounts) else { return };
+        for path in found.writable.iter().filter(|path| path.exists()) {
             self.insert(path, Level::Write, Place::Itself);
         }
         if policy.git_settings {

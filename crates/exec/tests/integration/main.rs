@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod kill_all;
+mod sandbox;
 mod supervisor;
