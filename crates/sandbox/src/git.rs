@@ -12,6 +12,8 @@ pub(crate) struct Repository {
     pub(crate) read_only: Vec<PathBuf>,
     /// Mount points without a change of access, so that they cannot be renamed.
     pub(crate) fixed: Vec<PathBuf>,
+    /// Directories with settings and hooks.
+    pub(crate) main: Vec<PathBuf>,
     /// Files that make git obey another directory, and for which no harmless content exists.
     pub(crate) unwanted: Vec<PathBuf>,
 }
@@ -20,10 +22,19 @@ pub(crate) struct Repository {
 const DIRECTORIES: [&str; 4] = ["hooks", "modules", "worktrees", "info"];
 const FILES: [&str; 1] = ["info/attributes"];
 const LIMIT: usize = 64 * 1024;
+/// Worktrees that are writable; further ones are read-only.
+const MOST_TREES: usize = 64;
 
 impl Repository {
-    /// Finds the repository of a project; `None` if there is none. With mounts its missing parts are created, so that
-    /// a command cannot. Without them only writable directories are found, and fewer of them.
+    /// Creates missing parts of a project's repository, so that a command cannot.
+    pub(crate) fn complete(project: &Path) {
+        for git_dir in Self::of(project, true).into_iter().flat_map(|found| found.main) {
+            fill(&git_dir);
+        }
+    }
+
+    /// Finds the repository of a project; `None` if there is none. Without mounts only writable directories are found,
+    /// and fewer of them.
     pub(crate) fn of(project: &Path, has_mounts: bool) -> Option<Self> {
         let dot_git = project.join(".git");
         let mut found = Self::default();
@@ -41,14 +52,27 @@ impl Repository {
 
     /// The main directory of a repository.
     fn protect(&mut self, git_dir: &Path) {
-        fill(git_dir);
+        self.main.push(git_dir.to_owned());
         let names = ["config", "config.worktree", "hooks", "modules", "worktrees", "info/attributes"];
         let here = names.iter().map(|name| git_dir.join(name));
         self.read_only.extend(here.filter(|path| path.symlink_metadata().is_ok()));
         self.fixed.push(git_dir.join("info"));
+        self.protect_worktrees(&git_dir.join("worktrees"));
         match git_dir.join("commondir") {
             path if path.exists() => self.read_only.push(path),
             path => self.unwanted.push(path),
+        }
+    }
+
+    /// The directories of worktrees: git writes their logs from the main tree, too.
+    fn protect_worktrees(&mut self, directory: &Path) {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).take(MOST_TREES) {
+            let own = entry.path();
+            let names = ["commondir", "gitdir", "config.worktree"];
+            let here = names.iter().map(|name| own.join(name));
+            self.read_only.extend(here.filter(|path| path.symlink_metadata().is_ok()));
+            self.writable.push(own);
         }
     }
 
@@ -78,14 +102,13 @@ impl Repository {
         if has_mounts {
             self.writable.push(common.to_owned());
             self.protect(common);
-            let names = ["commondir", "gitdir", "config.worktree"];
-            let here = names.iter().map(|name| git_dir.join(name));
-            self.read_only.extend(here.filter(|path| path.exists()));
         } else {
             // Enough for commits and branches; settings and hooks stay out of reach.
             self.writable.extend(["objects", "refs", "logs"].map(|name| common.join(name)));
         }
-        self.writable.push(git_dir.to_owned());
+        if !self.writable.iter().any(|path| path == git_dir) {
+            self.writable.push(git_dir.to_owned());
+        }
     }
 }
 

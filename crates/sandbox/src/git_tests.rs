@@ -15,6 +15,7 @@ fn ordinary_repository_is_protected_in_place() {
     let project = dir.path().canonicalize().unwrap();
     let git = project.join(".git");
     repository(&git);
+    Repository::complete(&project);
     let found = Repository::of(&project, true).unwrap();
     let names = ["config", "hooks", "modules", "worktrees", "info/attributes"];
     assert_eq!(found.read_only, names.map(|name| git.join(name)));

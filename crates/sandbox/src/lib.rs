@@ -6,7 +6,9 @@
 
 mod capabilities;
 mod credentials;
+mod denied_lines;
 mod error;
+mod explain;
 mod git;
 mod landlock;
 mod mounts;
@@ -23,6 +25,7 @@ mod syscalls;
 mod view;
 
 pub use error::SandboxError;
+pub use explain::{Denial, Grant, Judge, Operation, explain};
 pub use policy::{Network, Places, Policy, Profile};
 pub use prepared::Prepared;
 pub use report::{Layer, Report, enforced};

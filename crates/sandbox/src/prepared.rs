@@ -1,6 +1,7 @@
 //! A policy made ready for the children of this process.
 
 use crate::error::SandboxError;
+use crate::git::Repository;
 use crate::landlock::{self, Rules, Setting};
 use crate::mounts::Plan;
 use crate::namespace::{Namespaces, NetworkNamespace, build};
@@ -111,6 +112,9 @@ impl Confinement {
         let has_mounts = support.mounts.is_ok();
         if has_mounts {
             make_private_directories(&policy.places.temporary)?;
+            if policy.profile == Profile::Workspace && !policy.git_settings {
+                Repository::complete(&policy.places.project);
+            }
         }
         // Before the view, so that a change in between is noticed.
         let stamps = Stamps::new();

@@ -9,3 +9,5 @@ mod attempts_system;
 mod escapes;
 mod fixture;
 mod outside;
+mod tasks;
+mod tasks_list;

@@ -102,6 +102,18 @@ impl Fixture {
         self
     }
 
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.env.retain(|(other, _)| other != name);
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// A shell in the project without a sandbox.
+    pub(crate) fn unconfined(&self, script: &str) -> std::process::Command {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", script]).current_dir(self.path("home/work")).env_clear().envs(self.env.clone());
+        shell
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -128,13 +140,6 @@ impl Fixture {
             output: OutputLimits::default(),
             sandbox,
         }
-    }
-
-    pub(crate) async fn run(&self, script: &str, sandbox: Option<Policy>) -> Result<Output, ExecError> {
-        let project = sandbox.as_ref().map(|policy| policy.places.project.clone());
-        let mut command = self.command(script, "work", sandbox);
-        command.cwd = project.unwrap_or(command.cwd);
-        self.run_command(command).await
     }
 
     pub(crate) async fn run_command(&self, command: Command) -> Result<Output, ExecError> {
