@@ -87,11 +87,8 @@ impl Running {
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         // Both streams share one pipe, so that their order is the order of writing.
         let errors = write.try_clone().map_err(failed("make a pipe"))?;
-        let mut shell = tokio::process::Command::from(shell::waiting(
-            command,
-            SpawnOptions::DETACHED,
-            confined.clone(),
-        ));
+        let mut shell =
+            tokio::process::Command::from(shell::waiting(command, SpawnOptions::DETACHED, confined.clone()));
         shell.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::from(write)).stderr(Stdio::from(errors));
         let child = shell.spawn().map_err(failed("start a shell"))?;
         let id = child.id().ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;

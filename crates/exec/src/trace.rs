@@ -72,7 +72,10 @@ pub fn run_traced(program: Traced, on_output: impl FnMut(&[u8]) + Send) -> Resul
     let lost = || ExecError::Io { doing: "follow the program", source: ErrorKind::Other.into() };
     let mut report = done.map_err(|_| lost())??;
     if report.untraced.is_some() {
-        report.refusals = hermes_sandbox::explain(&output, report.exit_code, &policy).map(from_output).into_iter().collect();
+        report.refusals = hermes_sandbox::explain(&output, report.exit_code, &policy)
+            .map(from_output)
+            .into_iter()
+            .collect();
     }
     Ok(report)
 }
@@ -99,7 +102,8 @@ fn run(program: Traced, output: PipeWriter) -> Result<TraceReport, ExecError> {
     let failed = |source| ExecError::Io { doing: "start the program", source };
     let Traced { argv, cwd, mut env, policy } = program;
     let confined = Confined::new(Some(&policy), &cwd, &mut env)?;
-    let mut command = std::process::Command::new(found(&argv, &env).ok_or_else(|| failed(ErrorKind::NotFound.into()))?);
+    let mut command =
+        std::process::Command::new(found(&argv, &env).ok_or_else(|| failed(ErrorKind::NotFound.into()))?);
     command.args(argv.iter().skip(1)).current_dir("/").env_clear().envs(env);
     let image = Image::of(&command).map_err(failed)?;
     let ties = SpawnOptions { dies_with_parent: true, ..SpawnOptions::DETACHED };
@@ -127,7 +131,9 @@ fn run(program: Traced, output: PipeWriter) -> Result<TraceReport, ExecError> {
     let mut refusals = Refusals { judge: Judge::new(&policy), found: Vec::new() };
     let status = match untraced {
         None => tracer::follow(pid, &mut |denied| refusals.add(denied)).map_err(failed)?,
-        Some(_) => waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map_or(0, |(_, status)| status.as_raw()),
+        Some(_) => {
+            waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map_or(0, |(_, status)| status.as_raw())
+        }
     };
     guard.group.signal(rustix::process::Signal::KILL);
     guard.armed = false;
@@ -141,7 +147,8 @@ fn found(argv: &[String], env: &[(String, String)]) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name));
     }
-    let path = env.iter().rfind(|(name, _)| name == "PATH").map_or("/usr/bin:/bin", |(_, value)| value.as_str());
+    let path =
+        env.iter().rfind(|(name, _)| name == "PATH").map_or("/usr/bin:/bin", |(_, value)| value.as_str());
     std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| path.is_file())
 }
 
@@ -154,10 +161,17 @@ struct Refusals<'a> {
 impl Refusals<'_> {
     fn add(&mut self, failed: Failed) {
         let Some(error) = error_name(&failed) else { return };
-        let paths: Vec<Option<PathBuf>> =
-            if failed.paths.is_empty() { vec![None] } else { failed.paths.iter().cloned().map(Some).collect() };
+        let paths: Vec<Option<PathBuf>> = if failed.paths.is_empty() {
+            vec![None]
+        } else {
+            failed.paths.iter().cloned().map(Some).collect()
+        };
         for path in paths {
             let denial = match &path {
+                Some(path) if error == "ENOENT" => match self.judge.missing(path) {
+                    Some(denial) => Some(denial),
+                    None => continue,
+                },
                 Some(path) if path.is_absolute() => {
                     self.judge.path(path, failed.is_change() || error == "EROFS")
                 }
@@ -166,7 +180,8 @@ impl Refusals<'_> {
             };
             let is_filtered = path.is_none() && failed.error == libc::EPERM;
             let sentence = denial.as_ref().map(|denial| denial.sentence.clone());
-            let sentence = sentence.or_else(|| is_filtered.then(|| format!("the sandbox does not permit {}", failed.call.name)));
+            let sentence = sentence
+                .or_else(|| is_filtered.then(|| format!("the sandbox does not permit {}", failed.call.name)));
             let refusal = Refusal {
                 call: failed.call.name.to_owned(),
                 path,
@@ -188,6 +203,7 @@ fn error_name(failed: &Failed) -> Option<&'static str> {
         libc::EACCES => Some("EACCES"),
         libc::EPERM => Some("EPERM"),
         libc::EROFS => Some("EROFS"),
+        libc::ENOENT if !failed.paths.is_empty() => Some("ENOENT"),
         libc::ENOSYS if failed.call.name == "io_uring_setup" => Some("ENOSYS"),
         _ => None,
     }

@@ -114,7 +114,9 @@ fn stopped_in_call(process: i32, entry: &mut Option<(u64, [u64; 6])>) -> Option<
         EXIT => {
             let (number, arguments) = entry.take()?;
             let error = i32::try_from(result.checked_neg()?).ok()?;
-            let call = matches!(error, libc::EACCES | libc::EPERM | libc::EROFS | libc::ENOSYS).then(|| call(number))??;
+            let call =
+                matches!(error, libc::EACCES | libc::EPERM | libc::EROFS | libc::ENOSYS | libc::ENOENT)
+                    .then(|| call(number))??;
             let first = read_path(process, call.paths, &arguments);
             let second = read_path(process, call.second, &arguments);
             Some(Failed { call, error, paths: first.into_iter().chain(second).collect(), arguments })

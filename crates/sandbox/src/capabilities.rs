@@ -17,13 +17,8 @@ const SETPCAP: u32 = 8;
 /// The kernel has 41 so far; the system call refuses those that it does not know.
 const LAST: u32 = 63;
 
-const KEPT: u64 = 1 << CHOWN
-    | 1 << DAC_OVERRIDE
-    | 1 << FOWNER
-    | 1 << FSETID
-    | 1 << KILL
-    | 1 << SETGID
-    | 1 << SETUID;
+const KEPT: u64 =
+    1 << CHOWN | 1 << DAC_OVERRIDE | 1 << FOWNER | 1 << FSETID | 1 << KILL | 1 << SETGID | 1 << SETUID;
 
 /// Drops all other capabilities for this process and its descendants. Makes system calls only.
 pub(crate) fn restrict() -> Result<()> {

@@ -167,7 +167,15 @@ pub(crate) const SYSTEM_SECRETS: &[&str] = &[
     "/var/lib/docker",
     "/var/lib/containerd",
     "/var/lib/kubelet",
-    "/var/lib/sss",
+    "/var/lib/sss/db",
+    "/var/lib/sss/secrets",
+    "/var/lib/sss/pipes/private",
+    "/var/lib/lxd",
+    "/var/snap/lxd",
+    "/var/lib/incus",
+    "/var/lib/libvirt",
+    "/var/lib/mysql",
+    "/var/lib/postgresql",
     "/var/lib/systemd/credential.secret",
     "/var/spool/cron",
     "/var/spool/mail",
@@ -275,19 +283,17 @@ pub(crate) const HOME_RUN_BY_ITSELF: &[&str] = &[
     ".cursor",
 ];
 
-/// Parts of `/run` that programs need: name resolution, locks, programs of NixOS, local databases.
+/// Parts of `/run` that programs need: settings of name resolution, programs of NixOS.
 pub(crate) const RUN_VISIBLE: &[&str] = &[
-    "/run/systemd/resolve",
     "/run/resolvconf",
     "/run/NetworkManager/resolv.conf",
-    "/run/nscd",
     "/run/current-system",
     "/run/wrappers",
     "/run/opengl-driver",
-    "/run/postgresql",
-    "/run/mysqld",
     "/run/utmp",
 ];
+/// Parts of `/run` with services that resolve names, for commands with a network. Names can carry secrets out.
+pub(crate) const RUN_RESOLVERS: &[&str] = &["/run/systemd/resolve", "/run/nscd"];
 
 /// The devices of a command.
 pub(crate) const DEVICES: [&str; 6] =

@@ -6,9 +6,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// An error on a path. `is_read_only` is true if it was certainly a change.
-    Path { is_read_only: bool },
+    Path {
+        is_read_only: bool,
+    },
+    /// A file that is not there; it may be hidden.
+    Missing,
     Network,
     Privilege,
+    Docker,
 }
 
 /// A line with the paths that it names, most likely ones first.
@@ -19,8 +24,12 @@ pub(crate) struct DeniedLine {
 }
 
 /// Words of a line and their meaning, in lower case.
-const WORDS: [(&str, Cause); 14] = [
+const WORDS: [(&str, Cause); 18] = [
     ("no new privileges", Cause::Privilege),
+    ("docker daemon", Cause::Docker),
+    ("docker api", Cause::Docker),
+    ("no such file or directory", Cause::Missing),
+    ("enoent", Cause::Missing),
     ("read-only file system", Cause::Path { is_read_only: true }),
     ("erofs", Cause::Path { is_read_only: true }),
     ("permission denied", Cause::Path { is_read_only: false }),
@@ -66,8 +75,12 @@ fn paths(line: &str) -> Vec<PathBuf> {
         }
     }
     found.extend(line.split(": ").map(str::trim));
-    found.extend(line.split_ascii_whitespace().map(|word| word.trim_matches([':', ',', ';', '(', ')', '\'', '"'])));
-    let is_path = |text: &&str| !text.is_empty() && text.len() < 1024 && (text.starts_with('/') || looks_relative(text));
+    found.extend(
+        line.split_ascii_whitespace().map(|word| word.trim_matches([':', ',', ';', '(', ')', '\'', '"'])),
+    );
+    let is_path = |text: &&str| {
+        !text.is_empty() && text.len() < 1024 && (text.starts_with('/') || looks_relative(text))
+    };
     let mut paths: Vec<PathBuf> = found.into_iter().filter(is_path).map(PathBuf::from).collect();
     let mut seen = std::collections::BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));

@@ -57,7 +57,11 @@ pub fn explain(output: &str, exit_code: i32, policy: &Policy) -> Option<Denial> 
             Cause::Path { is_read_only } => {
                 line.paths.iter().find_map(|path| judge.path(&policy.places.project.join(path), is_read_only))
             }
+            Cause::Missing => {
+                line.paths.iter().find_map(|path| judge.missing(&policy.places.project.join(path)))
+            }
             Cause::Network => judge.network(),
+            Cause::Docker => judge.docker(),
             Cause::Privilege => Some(privilege()),
         };
         if denial.is_some() {
@@ -86,16 +90,40 @@ impl<'a> Judge<'a> {
         let (listed, entry) = self.view.nearest(path)?;
         match entry.level {
             Level::Hidden => Some(self.hidden(path, listed)),
-            Level::Read if is_write || is_allowed_otherwise(path) => Some(self.unwritable(path, &entry.place)),
+            Level::Read if is_write || is_allowed_otherwise(path) => {
+                Some(self.unwritable(path, &entry.place))
+            }
             Level::Read | Level::Device | Level::Write => None,
         }
+    }
+
+    /// The denial behind a file that a program did not find although it exists.
+    pub fn missing(&self, path: &Path) -> Option<Denial> {
+        let path = &resolved(path);
+        let (listed, entry) = self.view.nearest(path)?;
+        (entry.level == Level::Hidden && path.symlink_metadata().is_ok()).then(|| self.hidden(path, listed))
+    }
+
+    /// The denial behind a failed connection to Docker, which is as good as being root.
+    fn docker(&self) -> Option<Denial> {
+        let path = Path::new("/run/docker.sock");
+        let is_hidden = self.policy.has_private_tmp(support()) && self.view.level(path) < Level::Write;
+        (is_hidden && path.exists()).then(|| Denial {
+            operation: Operation::Write,
+            path: Some(path.to_owned()),
+            sentence: "the sandbox hides the socket of Docker; ask the user if the command needs it"
+                .to_owned(),
+            grant: Some(Grant::Write(path.to_owned())),
+        })
     }
 
     /// The denial behind a failed connection.
     pub fn network(&self) -> Option<Denial> {
         let (sentence, operation) = match &self.policy.network {
             Network::On => return None,
-            Network::Off => ("the sandbox has no network (sandbox.network is off)".to_owned(), Operation::Network),
+            Network::Off => {
+                ("the sandbox has no network (sandbox.network is off)".to_owned(), Operation::Network)
+            }
             Network::Allow(hosts) => (
                 format!("the sandbox permits connections to listed hosts only ({})", hosts.join(", ")),
                 Operation::Network,
@@ -134,7 +162,12 @@ impl<'a> Judge<'a> {
             );
             (sentence, Some(Grant::Write(grant)))
         } else {
-            (format!("the sandbox does not permit writing to {shown}; write inside the project or $TMPDIR"), None)
+            (
+                format!(
+                    "the sandbox does not permit writing to {shown}; write inside the project or $TMPDIR"
+                ),
+                None,
+            )
         };
         Denial { operation: Operation::Write, path: Some(path.to_owned()), sentence, grant }
     }
@@ -176,7 +209,8 @@ fn is_allowed_otherwise(path: &Path) -> bool {
 
 /// The path without `..` and links, as far as it exists.
 fn resolved(path: &Path) -> PathBuf {
-    let Some(existing) = path.ancestors().find_map(|parent| Some((parent, parent.canonicalize().ok()?))) else {
+    let Some(existing) = path.ancestors().find_map(|parent| Some((parent, parent.canonicalize().ok()?)))
+    else {
         return path.to_owned();
     };
     let rest = path.strip_prefix(existing.0).unwrap_or(Path::new(""));

@@ -48,8 +48,21 @@ fn denials_are_found_in_messages_of_programs() {
             Some(Grant::Read(at(".ssh/id_rsa"))),
             "reading ~/.ssh/id_rsa",
         ),
-        (format!("Error: EACCES: permission denied, open '{home}/.hermes/auth.json'"), None, "belongs to Hermes"),
-        (format!("cp: cannot create regular file '{home}/new': Permission denied"), None, "inside the project"),
+        (
+            format!("Error: EACCES: permission denied, open '{home}/.hermes/auth.json'"),
+            None,
+            "belongs to Hermes",
+        ),
+        (
+            format!("cat: {home}/.ssh/id_rsa: No such file or directory"),
+            Some(Grant::Read(at(".ssh/id_rsa"))),
+            "reading ~/.ssh/id_rsa",
+        ),
+        (
+            format!("cp: cannot create regular file '{home}/new': Permission denied"),
+            None,
+            "inside the project",
+        ),
         ("sudo: The \"no new privileges\" flag is set".to_owned(), None, "sudo"),
     ] {
         let denial = explain(&output, 1, &case.policy).unwrap_or_else(|| panic!("{output}"));

@@ -1,6 +1,8 @@
 //! The parts of a git repository that git runs or obeys.
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, open, openat2};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The directories of a repository and its protected parts.
@@ -21,7 +23,7 @@ pub(crate) struct Repository {
 /// Parts of a git directory that are obeyed or run, and have no effect when they are empty.
 const DIRECTORIES: [&str; 4] = ["hooks", "modules", "worktrees", "info"];
 const FILES: [&str; 1] = ["info/attributes"];
-const LIMIT: usize = 64 * 1024;
+const LIMIT: u64 = 64 * 1024;
 /// Worktrees that are writable; further ones are read-only.
 const MOST_TREES: usize = 64;
 
@@ -38,6 +40,10 @@ impl Repository {
     pub(crate) fn of(project: &Path, has_mounts: bool) -> Option<Self> {
         let dot_git = project.join(".git");
         let mut found = Self::default();
+        if has_mounts && is_bare(project) {
+            found.protect(project);
+            return Some(found);
+        }
         let kind = std::fs::symlink_metadata(&dot_git).ok()?.file_type();
         if kind.is_dir() && has_mounts {
             found.fixed.push(dot_git.clone());
@@ -67,7 +73,9 @@ impl Repository {
     /// The directories of worktrees: git writes their logs from the main tree, too.
     fn protect_worktrees(&mut self, directory: &Path) {
         let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).take(MOST_TREES) {
+        for entry in
+            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).take(MOST_TREES)
+        {
             let own = entry.path();
             let names = ["commondir", "gitdir", "config.worktree"];
             let here = names.iter().map(|name| own.join(name));
@@ -80,9 +88,7 @@ impl Repository {
     fn add_elsewhere(&mut self, project: &Path, git_dir: &Path, has_mounts: bool) {
         let common = linked(&git_dir.join("commondir"), "").and_then(|path| path.canonicalize().ok());
         match common {
-            Some(common)
-                if git_dir.starts_with(common.join("worktrees")) && names_back(project, git_dir) =>
-            {
+            Some(common) if git_dir.starts_with(common.join("worktrees")) && names_back(project, git_dir) => {
                 self.add_worktree(&common, git_dir, has_mounts);
             }
             // Another directory is obeyed already; its parts are not ours to judge, so git cannot write.
@@ -114,8 +120,14 @@ impl Repository {
 
 /// The path that a file names, relative to the file's directory.
 fn linked(file: &Path, prefix: &str) -> Option<PathBuf> {
-    let text = std::fs::read(file).ok().filter(|text| text.len() < LIMIT)?;
-    let text = String::from_utf8(text).ok()?;
+    // A command may have put a pipe or a link there.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = File::from(open(file, flags, Mode::empty()).ok()?);
+    if !opened.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    opened.take(LIMIT).read_to_string(&mut text).ok()?;
     let named = text.lines().next()?.strip_prefix(prefix)?.trim_end();
     Some(file.parent()?.join(named))
 }
@@ -133,6 +145,11 @@ fn fill(git_dir: &Path) {
         let inside = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
         let _ = openat2(&here, name, create, Mode::from_raw_mode(0o666), inside);
     }
+}
+
+/// Returns true for a repository without a working tree.
+fn is_bare(project: &Path) -> bool {
+    project.join("HEAD").is_file() && project.join("objects").is_dir() && project.join("refs").is_dir()
 }
 
 /// Returns true if a worktree's directory names the project. A forged `.git` file must not make an arbitrary

@@ -37,8 +37,7 @@ fn worktree_writes_its_repository_but_not_its_settings() {
     fs::write(project.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
     let found = Repository::of(&project, true).unwrap();
     assert_eq!(found.writable, [common.clone(), own.clone()]);
-    for path in
-        [project.join(".git"), common.join("config"), common.join("worktrees"), own.join("commondir")]
+    for path in [project.join(".git"), common.join("config"), common.join("worktrees"), own.join("commondir")]
     {
         assert!(found.read_only.contains(&path), "{}", path.display());
     }

@@ -75,7 +75,8 @@ pub(crate) fn rules(view: &View, setting: Setting<'_>) -> Result<Rules> {
         _ => 24,
     };
     let ruleset = sys::landlock_create_ruleset(&attributes, size)?;
-    let mut builder = Builder { view, setting, handled, rules: Rules { ruleset, listed: BTreeSet::new(), count: 0 } };
+    let mut builder =
+        Builder { view, setting, handled, rules: Rules { ruleset, listed: BTreeSet::new(), count: 0 } };
     builder.add(Path::new("/"), Level::Hidden);
     Ok(builder.rules)
 }
@@ -161,8 +162,15 @@ impl Builder<'_> {
 
     /// The listed paths below a path that have no listed path in between.
     fn tops_below(&self, path: &Path) -> Vec<PathBuf> {
-        let is_top = |below: &Path| self.view.above(below).is_none_or(|(above, _)| !above.starts_with(path) || above == path);
-        self.view.below(path).map(|(below, _)| below).filter(|below| is_top(below)).map(Path::to_owned).collect()
+        let is_top = |below: &Path| {
+            self.view.above(below).is_none_or(|(above, _)| !above.starts_with(path) || above == path)
+        };
+        self.view
+            .below(path)
+            .map(|(below, _)| below)
+            .filter(|below| is_top(below))
+            .map(Path::to_owned)
+            .collect()
     }
 
     /// Adds a rule; a path that is missing or unreachable gets none, which refuses access.

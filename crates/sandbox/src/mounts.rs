@@ -59,12 +59,18 @@ impl Plan {
         let mut made = BTreeSet::new();
         // The empty file must exist before the first hidden file.
         let first = view.entries.get_key_value(Path::new("/dev"));
-        let others = view.entries.iter().filter(|(path, _)| *path != Path::new("/dev") && *path != Path::new("/"));
+        let others =
+            view.entries.iter().filter(|(path, _)| *path != Path::new("/dev") && *path != Path::new("/"));
         for (path, entry) in first.into_iter().chain(others) {
             let above = view.above(path).map(|(above, entry)| (above, entry.clone()));
             let is_replaced = above.as_ref().is_some_and(|(_, above)| above.replaces_content());
             if is_replaced && entry.level != Level::Hidden {
-                plan.make_way(above.as_ref().map_or(Path::new("/"), |(above, _)| above), path, entry, &mut made)?;
+                plan.make_way(
+                    above.as_ref().map_or(Path::new("/"), |(above, _)| above),
+                    path,
+                    entry,
+                    &mut made,
+                )?;
             }
             match (&entry.place, entry.level) {
                 (Place::Emptied, _) => {
@@ -154,7 +160,11 @@ impl Plan {
             }
         }
         let source = if let Place::From(from) = &entry.place { from } else { path };
-        self.steps.push(if source.is_dir() { Step::MakeDirectory(text(path)?) } else { Step::MakeFile(text(path)?) });
+        self.steps.push(if source.is_dir() {
+            Step::MakeDirectory(text(path)?)
+        } else {
+            Step::MakeFile(text(path)?)
+        });
         Ok(())
     }
 }
@@ -204,6 +214,7 @@ fn take(step: &Step, copies: &Copies) -> Result<()> {
         Step::MakeReadOnly(path) => unless_gone(sys::make_read_only(None, path, false)),
         Step::Attach { copy: usize::MAX, path, .. } => {
             let empty = sys::open_tree_clone(c"/dev/.hidden")?;
+            sys::make_read_only(Some(empty.as_fd()), c"", false)?;
             unless_gone(sys::move_mount(empty.as_fd(), path))
         }
         Step::Attach { copy, path, read_only } => {

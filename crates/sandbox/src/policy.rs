@@ -67,8 +67,7 @@ pub struct Policy {
 }
 
 /// Directories that each session has for itself where namespaces work, and their names in its temporary directory.
-pub(crate) const PRIVATE: [(&str, &str); 3] =
-    [("/tmp", "tmp"), ("/var/tmp", "var-tmp"), ("/dev/shm", "shm")];
+pub(crate) const PRIVATE: [(&str, &str); 3] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp"), ("/dev/shm", "shm")];
 
 impl Policy {
     /// Returns true if commands of this policy see directories of their own in place of `/tmp`, `/var/tmp` and
@@ -93,7 +92,8 @@ impl Policy {
 
     /// Returns true for paths that stay visible below a private directory.
     fn keeps_place(&self, path: &Path) -> bool {
-        let places = [Some(&self.places.project), Some(&self.places.temporary), self.places.user_home.as_ref()];
+        let places =
+            [Some(&self.places.project), Some(&self.places.temporary), self.places.user_home.as_ref()];
         let extra = self.extra_read.iter().chain(&self.extra_write);
         places.into_iter().flatten().chain(extra).any(|kept| path.starts_with(kept))
     }

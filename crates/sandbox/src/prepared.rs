@@ -49,7 +49,9 @@ impl Prepared {
         enforced(policy, support).check(policy)?;
         let confinement = match policy.profile {
             Profile::Full => None,
-            Profile::Workspace | Profile::ReadOnly => Some(Confinement::new(policy, &support.for_policy(policy))?),
+            Profile::Workspace | Profile::ReadOnly => {
+                Some(Confinement::new(policy, &support.for_policy(policy))?)
+            }
         };
         Ok(Self { policy: policy.clone(), confinement })
     }
@@ -191,8 +193,15 @@ fn process_limit(policy: &Policy, has_namespace: bool) -> Option<Rlimit> {
 
 fn check_paths(policy: &Policy) -> std::result::Result<(), SandboxError> {
     let places = &policy.places;
-    let paths = [Some(&places.project), Some(&places.temporary), places.user_home.as_ref(), Some(&places.hermes_home)];
-    let is_plain = |path: &Path| path.is_absolute() && path.components().all(|part| part != std::path::Component::ParentDir);
+    let paths = [
+        Some(&places.project),
+        Some(&places.temporary),
+        places.user_home.as_ref(),
+        Some(&places.hermes_home),
+    ];
+    let is_plain = |path: &Path| {
+        path.is_absolute() && path.components().all(|part| part != std::path::Component::ParentDir)
+    };
     match paths.into_iter().flatten().find(|path| !is_plain(path)) {
         Some(path) => Err(SandboxError::NotAbsolute { path: path.clone() }),
         None => Ok(()),

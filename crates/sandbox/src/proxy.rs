@@ -39,7 +39,8 @@ impl Proxy {
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let address = format!("http://127.0.0.1:{}", crate::namespace::PROXY_PORT);
         let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"];
-        let local = ["no_proxy", "NO_PROXY"].map(|name| (name.to_owned(), "localhost,127.0.0.1,::1".to_owned()));
+        let local =
+            ["no_proxy", "NO_PROXY"].map(|name| (name.to_owned(), "localhost,127.0.0.1,::1".to_owned()));
         names.into_iter().map(|name| (name.to_owned(), address.clone())).chain(local).collect()
     }
 }
@@ -141,7 +142,8 @@ impl Request {
         // One request per connection: the next one might be for another host.
         let kept = fields.split("\r\n").filter(|field| !field.is_empty() && !is_replaced(field));
         let kept: String = kept.map(|field| format!("{field}\r\n")).collect();
-        let text = format!("{method} {path} {version}\r\nHost: {authority}\r\n{kept}Connection: close\r\n\r\n");
+        let text =
+            format!("{method} {path} {version}\r\nHost: {authority}\r\n{kept}Connection: close\r\n\r\n");
         Some(Self { host, port, forwarded: Some(text.into_bytes()) })
     }
 }
@@ -168,7 +170,9 @@ fn is_listed(host: &str, hosts: &[String]) -> bool {
     hosts.iter().any(|listed| {
         let listed = listed.trim().trim_end_matches('.').to_ascii_lowercase();
         match listed.strip_prefix('*').unwrap_or(&listed).strip_prefix('.') {
-            Some(domain) => host.strip_suffix(domain).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
+            Some(domain) => {
+                host.strip_suffix(domain).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+            }
             None => host == listed,
         }
     })
@@ -209,7 +213,8 @@ fn refuse(client: &mut TcpStream, status: &str, text: &str) -> Result<()> {
 
 fn pass_both_ways(client: TcpStream, server: TcpStream) -> Result<()> {
     let (from, to) = (client.try_clone()?, server.try_clone()?);
-    let back = std::thread::Builder::new().name("sandbox-proxy".to_owned()).spawn(move || pass(&server, &client))?;
+    let back =
+        std::thread::Builder::new().name("sandbox-proxy".to_owned()).spawn(move || pass(&server, &client))?;
     pass(&from, &to);
     let _ = back.join();
     Ok(())

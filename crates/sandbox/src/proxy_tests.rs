@@ -23,7 +23,9 @@ fn requests_name_their_host() {
     let parse = |text: &str| Request::parse(text.as_bytes());
     let connect = parse("CONNECT Example.org:443 HTTP/1.1\r\nHost: other\r\n\r\n").unwrap();
     assert_eq!((connect.host.as_str(), connect.port, connect.forwarded), ("example.org", 443, None));
-    let get = parse("GET http://a.org:81/x?y HTTP/1.1\r\nHost: b.org\r\nProxy-Connection: keep-alive\r\nA: 1\r\n\r\n");
+    let get = parse(
+        "GET http://a.org:81/x?y HTTP/1.1\r\nHost: b.org\r\nProxy-Connection: keep-alive\r\nA: 1\r\n\r\n",
+    );
     let get = get.unwrap();
     assert_eq!((get.host.as_str(), get.port), ("a.org", 81));
     let text = String::from_utf8(get.forwarded.unwrap()).unwrap();

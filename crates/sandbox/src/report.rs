@@ -83,7 +83,9 @@ fn network(policy: &Policy, support: &Support) -> Layer {
     match (&policy.network, &support.network, &support.seccomp) {
         (Network::On, ..) => Layer::Open,
         (_, Ok(()), _) | (Network::Off, Err(_), Ok(())) => Layer::Enforced,
-        (Network::Off, Err(_), Err(why)) | (Network::Allow(_), Err(why), _) => Layer::Missing { why: why.clone() },
+        (Network::Off, Err(_), Err(why)) | (Network::Allow(_), Err(why), _) => {
+            Layer::Missing { why: why.clone() }
+        }
     }
 }
 
@@ -106,7 +108,8 @@ impl Report {
             Profile::ReadOnly => "read-only",
         };
         let layers = self.layers();
-        let held: Vec<&str> = layers.iter().filter(|(_, layer)| *layer == &Layer::Enforced).map(|(name, _)| *name).collect();
+        let held: Vec<&str> =
+            layers.iter().filter(|(_, layer)| *layer == &Layer::Enforced).map(|(name, _)| *name).collect();
         let mut parts = Vec::new();
         if !held.is_empty() {
             parts.push(format!("{} enforced", held.join(", ")));
@@ -121,27 +124,43 @@ impl Report {
         }
         if let Layer::Missing { why } = &self.namespaces {
             let git = if self.profile == Profile::Workspace { "git settings, " } else { "" };
-            parts.push(format!("{git}pathname sockets and modes of files not protected (no mount namespaces: {why})"));
+            parts.push(format!(
+                "{git}pathname sockets and modes of files not protected (no mount namespaces: {why})"
+            ));
         }
         format!("sandbox {name}: {}", parts.join("; "))
     }
 
     fn layers(&self) -> [(&'static str, &Layer); 4] {
-        [("files", &self.files), ("network", &self.network), ("signals", &self.signals), ("devices", &self.devices)]
+        [
+            ("files", &self.files),
+            ("network", &self.network),
+            ("signals", &self.signals),
+            ("devices", &self.devices),
+        ]
     }
 
     /// Refuses a policy that requires all layers, and any policy whose network cannot be held.
     pub(crate) fn check(&self, policy: &Policy) -> Result<(), SandboxError> {
-        let missing = |layer, why: &str, remedy| SandboxError::LayerMissing { layer, reason: why.to_owned(), remedy };
+        let missing =
+            |layer, why: &str, remedy| SandboxError::LayerMissing { layer, reason: why.to_owned(), remedy };
         if let Layer::Missing { why } = &self.network {
-            return Err(missing("network", why, "set sandbox.network to on, or allow user and network namespaces"));
+            return Err(missing(
+                "network",
+                why,
+                "set sandbox.network to on, or allow user and network namespaces",
+            ));
         }
         if !policy.require {
             return Ok(());
         }
         for (name, layer) in self.layers() {
             if let Layer::Missing { why } | Layer::Partly { why } = layer {
-                return Err(missing(name, why, "use a kernel with Landlock 6 or newer, or set sandbox.require to false"));
+                return Err(missing(
+                    name,
+                    why,
+                    "use a kernel with Landlock 6 or newer, or set sandbox.require to false",
+                ));
             }
         }
         match &self.namespaces {

@@ -15,7 +15,11 @@ fn summary_is_one_line_that_names_what_is_missing() {
     let on = Policy::default();
     let off = Policy { network: Network::Off, ..Policy::default() };
     for (policy, support, want) in [
-        (&on, support(Ok(7), true, true), "sandbox workspace: files, signals, devices enforced; network open"),
+        (
+            &on,
+            support(Ok(7), true, true),
+            "sandbox workspace: files, signals, devices enforced; network open",
+        ),
         (&off, support(Ok(7), true, true), "sandbox workspace: files, network, signals, devices enforced"),
         (
             &on,

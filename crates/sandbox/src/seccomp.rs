@@ -9,6 +9,7 @@ use libc::sock_filter;
 const LOAD: u16 = 0x20;
 const JUMP_EQUAL: u16 = 0x15;
 const JUMP_ANY_BIT: u16 = 0x45;
+const JUMP_GREATER: u16 = 0x25;
 const RETURN: u16 = 0x06;
 
 const ALLOW: u32 = 0x7fff_0000;
@@ -46,6 +47,7 @@ pub(crate) fn filter(sockets: Sockets) -> Vec<sock_filter> {
     program.extend([load(ARCHITECTURE), jump(JUMP_EQUAL, NATIVE, 1, 0), give(KILL_PROCESS), load(NUMBER)]);
     #[cfg(target_arch = "x86_64")]
     program.extend([jump(JUMP_ANY_BIT, X32, 0, 1), give(ERRNO | errno(libc::ENOSYS))]);
+    program.extend([jump(JUMP_GREATER, syscalls::LAST_KNOWN, 0, 1), give(ERRNO | errno(libc::ENOSYS))]);
     for &(number, denial) in syscalls::DENIED {
         let error = match denial {
             Denial::NotPermitted => libc::EPERM,

@@ -21,6 +21,7 @@ fn verdict(program: &[sock_filter], architecture: u32, number: u32, arguments: [
                 continue;
             }
             JUMP_EQUAL => accumulator == step.k,
+            JUMP_GREATER => accumulator > step.k,
             JUMP_ANY_BIT => accumulator & step.k != 0,
             RETURN => return step.k,
             code => panic!("unknown instruction {code:#x}"),
@@ -35,6 +36,7 @@ const REFUSED: u32 = ERRNO | 1;
 fn calls_are_judged_by_number_and_arguments() {
     let on = filter(Sockets::Internet);
     for (name, number, arguments, want) in [
+        ("future call", 500, [0; 6], ERRNO | 38),
         ("read", libc::SYS_read, [0; 6], ALLOW),
         ("ptrace", libc::SYS_ptrace, [0; 6], REFUSED),
         ("clone3", libc::SYS_clone3, [0; 6], ERRNO | 38),

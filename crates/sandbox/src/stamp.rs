@@ -39,10 +39,18 @@ impl Stamps {
     /// Adds the paths of a view, and directories whose entries were listed.
     pub(crate) fn finish<'a>(mut self, view: &'a View, listed: impl Iterator<Item = &'a PathBuf>) -> Self {
         let is_outside = |path: &Path| {
-            let replaced = |(_, entry): (&Path, &crate::view::Entry)| matches!(entry.place, Place::From(_) | Place::Emptied);
-            !path.ancestors().filter_map(|path| view.entries.get_key_value(path)).any(|(path, entry)| replaced((path, entry)))
+            let replaced = |(_, entry): (&Path, &crate::view::Entry)| {
+                matches!(entry.place, Place::From(_) | Place::Emptied)
+            };
+            !path
+                .ancestors()
+                .filter_map(|path| view.entries.get_key_value(path))
+                .any(|(path, entry)| replaced((path, entry)))
         };
-        let entries = view.entries.iter().filter(|(_, entry)| entry.level != Level::Hidden || entry.place == Place::Itself);
+        let entries = view
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.level != Level::Hidden || entry.place == Place::Itself);
         for (path, _) in entries {
             self.add(path, Kind::Identity);
         }

@@ -243,7 +243,8 @@ pub(crate) fn open_to_owner() -> Result<()> {
 
 /// Starts the loopback interface of this network namespace.
 pub(crate) fn start_loopback() -> Result<()> {
-    let socket = call!(libc::SYS_socket, libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0).map(owned)?;
+    let socket =
+        call!(libc::SYS_socket, libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0).map(owned)?;
     // `struct ifreq`: a name of 16 bytes, then the flags.
     let mut request = [0_u8; 40];
     request[..2].copy_from_slice(b"lo");

@@ -80,6 +80,9 @@ pub(crate) const DENIED: &[(c_long, Denial)] = &[
 /// `open_tree_attr`, newer than the table of the library.
 const OPEN_TREE_ATTR: c_long = 467;
 
+/// Calls with higher numbers are newer than this list, and programs do without them. `listns`.
+pub(crate) const LAST_KNOWN: u32 = 470;
+
 /// Put characters into the input of a terminal, or take over the console: TIOCSTI, TIOCLINUX, TIOCCONS.
 pub(crate) const TERMINAL_IOCTLS: [u32; 3] = [0x5412, 0x541c, 0x541d];
 

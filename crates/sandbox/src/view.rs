@@ -4,10 +4,11 @@
 //! table, and denials are explained with it.
 
 use crate::credentials::{
-    CACHES, DEVICES, HOME_READABLE, HOME_RUN_BY_ITSELF, HOME_SECRETS, HOMES, RUN_VISIBLE, SYSTEM_SECRETS,
+    CACHES, DEVICES, HOME_READABLE, HOME_RUN_BY_ITSELF, HOME_SECRETS, HOMES, RUN_RESOLVERS, RUN_VISIBLE,
+    SYSTEM_SECRETS,
 };
 use crate::git::Repository;
-use crate::policy::{PRIVATE, Policy, Profile};
+use crate::policy::{Network, PRIVATE, Policy, Profile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ impl View {
         let places = &policy.places;
         view.set("/", Level::Read);
         view.hide_system(policy);
-        view.add_devices(has_mounts);
+        view.add_devices(policy, has_mounts);
         view.add_temporary(policy, has_mounts);
         let home = places.user_home.as_deref().filter(|home| home.parent().is_some() && home.is_dir());
         if let Some(home) = home {
@@ -100,7 +101,9 @@ impl View {
 
     /// The nearest listed ancestor of a path, or the path itself.
     pub(crate) fn nearest(&self, path: &Path) -> Option<(&Path, &Entry)> {
-        path.ancestors().find_map(|path| self.entries.get_key_value(path)).map(|(path, entry)| (&**path, entry))
+        path.ancestors()
+            .find_map(|path| self.entries.get_key_value(path))
+            .map(|(path, entry)| (&**path, entry))
     }
 
     /// The listed ancestor above a path.
@@ -163,11 +166,13 @@ impl View {
         self.watched.insert(PathBuf::from("/home"));
     }
 
-    fn add_devices(&mut self, has_mounts: bool) {
+    fn add_devices(&mut self, policy: &Policy, has_mounts: bool) {
         if has_mounts {
             self.insert(Path::new("/dev"), Level::Device, Place::Emptied);
             self.insert(Path::new("/run"), Level::Read, Place::Emptied);
-            for path in RUN_VISIBLE.iter().map(Path::new).filter(|path| path.exists()) {
+            let resolvers = if policy.network == Network::On { RUN_RESOLVERS } else { &[] };
+            let visible = RUN_VISIBLE.iter().chain(resolvers).map(Path::new);
+            for path in visible.filter(|path| path.exists()) {
                 self.set(path, Level::Read);
             }
             return;
@@ -240,7 +245,9 @@ impl View {
     /// Adds approved paths, and hides the directories of Hermes, which no approval opens.
     fn add_exceptions(&mut self, policy: &Policy) {
         let own = &policy.places.hermes_home;
-        let is_own = |path: &Path| path.starts_with(own) || policy.hidden.iter().any(|hidden| path.starts_with(hidden));
+        let is_own = |path: &Path| {
+            path.starts_with(own) || policy.hidden.iter().any(|hidden| path.starts_with(hidden))
+        };
         for path in policy.extra_read.iter().filter(|path| !is_own(path)) {
             if let Ok(path) = path.canonicalize()
                 && self.level(&path) < Level::Read
@@ -275,7 +282,10 @@ fn is_own(home: &Path, name: &str) -> bool {
 
 fn children(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 #[cfg(test)]

@@ -12,10 +12,13 @@ fn case(project: &str) -> Case {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     let home = root.join("home");
-    for name in ["work/.git", ".ssh", ".hermes/tmp", ".cache/huggingface", ".local/bin", ".cargo/registry", "other"] {
+    for name in
+        ["work/.git", ".ssh", ".hermes/tmp", ".cache/huggingface", ".local/bin", ".cargo/registry", "other"]
+    {
         fs::create_dir_all(home.join(name)).unwrap();
     }
-    for name in [".ssh/id_rsa", ".ssh/known_hosts", ".bashrc", ".netrc", ".cache/huggingface/token", "notes"] {
+    for name in [".ssh/id_rsa", ".ssh/known_hosts", ".bashrc", ".netrc", ".cache/huggingface/token", "notes"]
+    {
         fs::write(home.join(name), "").unwrap();
     }
     let places = Places {

@@ -58,7 +58,9 @@ impl Attempt {
     /// The script for a shell.
     pub(crate) fn shell(&self) -> String {
         match self.script.strip_prefix("#py\n") {
-            Some(code) => format!("python3 - <<'END'\nimport os, sys, ctypes, socket\nlibc = ctypes.CDLL(None, use_errno=True)\ne = os.environ\ndef escaped(): print('ESC' + 'APED')\n{code}\nEND\n"),
+            Some(code) => format!(
+                "python3 - <<'END'\nimport os, sys, ctypes, socket\nlibc = ctypes.CDLL(None, use_errno=True)\ne = os.environ\ndef escaped(): print('ESC' + 'APED')\n{code}\nEND\n"
+            ),
             None => self.script.to_owned(),
         }
     }

@@ -72,7 +72,11 @@ async fn as_this_user() {
 
 /// Returns true if a program, or a program with arguments, runs.
 fn is_there(needed: &str) -> bool {
-    let test = if needed.contains(' ') { format!("{needed} >/dev/null 2>&1") } else { format!("command -v {needed}") };
+    let test = if needed.contains(' ') {
+        format!("{needed} >/dev/null 2>&1")
+    } else {
+        format!("command -v {needed}")
+    };
     Command::new("bash").args(["-c", &test]).stdout(Stdio::null()).status().unwrap().success()
 }
 
@@ -113,12 +117,11 @@ impl Work {
         std::fs::remove_dir_all(fixture.path("home/.cache/huggingface")).unwrap();
         let made = fixture.unconfined(HISTORY).output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let mut serve = fixture
-            .unconfined(&format!(
-                "exec $(git --exec-path)/git-daemon --listen=127.0.0.1 --port={port} --export-all --reuseaddr \
+        let mut serve = fixture.unconfined(&format!(
+            "exec $(git --exec-path)/git-daemon --listen=127.0.0.1 --port={port} --export-all --reuseaddr \
                  --enable=receive-pack --base-path={} 2>/dev/null",
-                remotes.display()
-            ));
+            remotes.display()
+        ));
         serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let daemon = has_daemon.then(|| serve.spawn().unwrap());
         if has_daemon {
