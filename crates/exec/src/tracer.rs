@@ -5,7 +5,7 @@ use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::io::{Error, IoSliceMut, Result};
 use std::mem::MaybeUninit;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACECLONE
@@ -31,7 +31,7 @@ pub(crate) struct Failed {
 impl Failed {
     /// Returns true if the call was certainly a change: by its nature, or because a file was opened for writing.
     pub(crate) fn is_change(&self) -> bool {
-        let flags = match i64::from(self.call.number) {
+        let flags = match self.call.number {
             libc::SYS_openat => self.arguments[2],
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open => self.arguments[1],
@@ -134,11 +134,14 @@ fn read_path(process: i32, paths: Paths, arguments: &[u64; 6]) -> Option<PathBuf
     };
     let text = read_text(process, arguments[path])?;
     let path = PathBuf::from(text);
+    if let Ok(rest) = path.strip_prefix("/proc/self") {
+        return Some(Path::new("/proc").join(process.to_string()).join(rest));
+    }
     if path.is_absolute() {
         return Some(path);
     }
     // Descriptors are `int`; the upper half of the register is arbitrary.
-    let directory = directory.and_then(|number| i32::try_from(number as u32 as i32).ok());
+    let directory = directory.map(|number| number as u32 as i32);
     let link = match directory.filter(|number| *number != libc::AT_FDCWD) {
         Some(number) => format!("/proc/{process}/fd/{number}"),
         None => format!("/proc/{process}/cwd"),

@@ -90,6 +90,7 @@ impl<'a> Judge<'a> {
         let (listed, entry) = self.view.nearest(path)?;
         match entry.level {
             Level::Hidden => Some(self.hidden(path, listed)),
+            Level::Read if !is_write && self.has_hidden_entries(path) => Some(self.unlistable(path)),
             Level::Read if is_write || is_allowed_otherwise(path) => {
                 Some(self.unwritable(path, &entry.place))
             }
@@ -146,6 +147,21 @@ impl<'a> Judge<'a> {
             (sentence, Some(Grant::Read(if path.exists() { path.to_owned() } else { listed.to_owned() })))
         };
         Denial { operation: Operation::Read, path: Some(path.to_owned()), sentence, grant }
+    }
+
+    /// Returns true for a directory that cannot be listed: without mounts the right to list it would extend to its
+    /// hidden parts.
+    fn has_hidden_entries(&self, path: &Path) -> bool {
+        let has_mounts = self.policy.has_private_tmp(support());
+        !has_mounts && self.view.below(path).any(|(_, entry)| entry.level == Level::Hidden)
+    }
+
+    fn unlistable(&self, path: &Path) -> Denial {
+        let sentence = format!(
+            "the sandbox does not permit listing {}, because it has hidden entries; name the entry that is needed",
+            self.shown(path)
+        );
+        Denial { operation: Operation::Read, path: Some(path.to_owned()), sentence, grant: None }
     }
 
     fn unwritable(&self, path: &Path, place: &Place) -> Denial {
