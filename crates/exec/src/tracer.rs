@@ -23,7 +23,7 @@ const LONGEST: usize = 4096;
 pub(crate) struct Failed {
     pub(crate) call: &'static Call,
     pub(crate) error: i32,
-    /// The paths, or the address in words.
+    /// The paths, or the address as text.
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) arguments: [u64; 6],
 }

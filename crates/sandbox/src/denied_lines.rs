@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The kind of a denial, as far as the words tell.
+/// The kind of a denial, as far as the message tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// An error on a path. `is_read_only` is true if it was certainly a change.
@@ -23,8 +23,8 @@ pub(crate) struct DeniedLine {
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Words of a line and their meaning, in lower case.
-const WORDS: [(&str, Cause); 18] = [
+/// Parts of messages and their meaning, in lower case.
+const MESSAGES: [(&str, Cause); 18] = [
     ("no new privileges", Cause::Privilege),
     ("docker daemon", Cause::Docker),
     ("docker api", Cause::Docker),
@@ -52,12 +52,12 @@ const LONGEST: usize = 4000;
 pub(crate) fn lines(output: &str) -> impl Iterator<Item = DeniedLine> {
     output.lines().rev().take(MOST_LINES).filter(|line| line.len() <= LONGEST).filter_map(|line| {
         let lower = line.to_lowercase();
-        let (_, cause) = WORDS.iter().find(|(words, _)| lower.contains(words))?;
+        let (_, cause) = MESSAGES.iter().find(|(words, _)| lower.contains(words))?;
         Some(DeniedLine { cause: *cause, paths: paths(line) })
     })
 }
 
-/// The paths in a line: quoted ones, then the parts between colons, then words.
+/// The paths in a line: quoted ones, then the parts between colons, then everything between spaces.
 fn paths(line: &str) -> Vec<PathBuf> {
     let mut found: Vec<&str> = Vec::new();
     for quote in ["'", "\"", "`", "\u{2018}"] {

@@ -49,11 +49,11 @@ pub struct Policy {
     pub extra_write: Vec<PathBuf>,
     /// Paths that an approval made readable for this command, although a rule hides them.
     pub extra_read: Vec<PathBuf>,
-    /// Whether the settings and hooks of the project's git repository are writable.
+    /// The settings and hooks of the project's git repository are writable if true.
     pub git_settings: bool,
-    /// Whether a layer that the kernel does not offer is a refusal (`sandbox.require`).
+    /// If true, a layer that the kernel does not offer is a refusal (`sandbox.require`).
     pub require: bool,
-    /// Processes of the user at most (`sandbox.max_processes`); 0 is no limit.
+    /// Processes of the user at most (`sandbox.max_processes`); 0 means unlimited.
     pub max_processes: u64,
     /// Further paths that are never readable, for instance the directory of the supervisor's socket.
     #[serde(default)]

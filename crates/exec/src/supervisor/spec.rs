@@ -191,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn command_without_sandbox_is_written_as_before() {
+        let text = r#"{"script":"true","cwd":"/","env":[],"timeout":{"secs":1,"nanos":0},"cwd_file":null,"lifetime":"turn","session":"s","head":1,"tail":1,"umask":null}"#;
+        let spec: Spec = serde_json::from_str(text).unwrap();
+        assert_eq!(spec.sandbox, None);
+        assert_eq!(serde_json::to_string(&spec).unwrap(), text);
+        let confined = Spec { sandbox: Some(hermes_sandbox::Policy::default()), ..spec };
+        let text = serde_json::to_string(&confined).unwrap();
+        assert_eq!(serde_json::from_str::<Spec>(&text).unwrap(), confined);
+    }
+
+    #[test]
     fn owner_is_one_process_of_one_boot() {
         let own = Owner::this_process().unwrap();
         assert!(own.is_alive());

@@ -1,10 +1,11 @@
 //! Every attempt succeeds without the sandbox and fails in it.
 
 use super::attempt::{Attempt, Held, Who};
+use super::confinement::number_of_processes_is_limited;
 use super::fixture::Fixture;
-use super::outside::{Ground, NOBODY, Outside};
+use super::outside::{Ground, NOBODY, Outside, copy_program};
 use super::{attempts_files, attempts_git, attempts_network, attempts_processes, attempts_system};
-use hermes_sandbox::{Network, Policy};
+use hermes_sandbox::{Network, Policy, support};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +18,7 @@ fn no_attempt_of_root_escapes() {
 }
 
 #[test]
-fn no_attempt_of_nobody_escapes() {
+fn no_attempt_of_ordinary_user_escapes() {
     run_as(NOBODY);
 }
 
@@ -29,7 +30,7 @@ fn run_as(user: u32) {
     };
     // The build directory may be unreadable for the other user.
     let program = ground.base.path().join("test");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    copy_program(&std::env::current_exe().unwrap(), &program);
     let alone = Command::new("setpriv")
         .args([format!("--reuid={user}"), format!("--regid={user}"), "--clear-groups".to_owned()])
         .arg(&program)
@@ -80,6 +81,9 @@ async fn as_this_user() {
             }
             Held::ByNamespaces(_) => {}
         }
+    }
+    if !is_root && support().mounts.is_ok() {
+        number_of_processes_is_limited(&Fixture::new(&base)).await;
     }
     let all = attempts().count();
     println!(

@@ -26,13 +26,19 @@ impl Ground {
             std::fs::set_permissions(dir, PermissionsExt::from_mode(0o755)).unwrap();
         }
         let suid = base.path().join("suid-id");
-        std::fs::copy("/usr/bin/id", &suid).unwrap();
+        copy_program(Path::new("/usr/bin/id"), &suid);
         std::fs::set_permissions(&suid, PermissionsExt::from_mode(0o4755)).unwrap();
         for dir in [&base, &run] {
             std::os::unix::fs::chown(dir, Some(owner), Some(owner)).unwrap();
         }
         Some(Self { base, run })
     }
+}
+
+/// Copies a program with another process: a child that another test starts meanwhile would keep our copy open for
+/// writing, and then it cannot run.
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args([from, to]).status().unwrap().success());
 }
 
 /// A process with secrets and servers.
