@@ -44,6 +44,8 @@ pub struct Command {
     /// without it, [`Output::cwd`] is empty.
     pub cwd_file: Option<PathBuf>,
     pub output: OutputLimits,
+    /// The sandbox; without it, the command is not confined.
+    pub sandbox: Option<hermes_sandbox::Policy>,
 }
 
 /// The limits of a command's output.
@@ -136,6 +138,8 @@ pub enum ExecError {
     },
     #[error("the start of the command could not be recorded: {cause}")]
     NotRecorded { cause: String },
+    #[error(transparent)]
+    Sandbox(#[from] hermes_sandbox::SandboxError),
     #[error(transparent)]
     Supervisor(#[from] crate::supervisor::SuperviseError),
 }

@@ -4,6 +4,7 @@
 //! after its end, not after a timeout, not when the future is dropped.
 
 use crate::backend::ExecError;
+use crate::confine::{self, Confined};
 use crate::local::Guard;
 use crate::shell::{SpawnOptions, lead_session};
 use crate::{Ended, Group};
@@ -33,6 +34,8 @@ pub struct Direct {
     pub timeout: Duration,
     /// Bytes of each stream that are kept; the rest is read and dropped.
     pub most_output: usize,
+    /// The sandbox; without it, the program is not confined.
+    pub sandbox: Option<hermes_sandbox::Policy>,
 }
 
 /// The result of a program.
@@ -51,10 +54,11 @@ pub struct DirectOutput {
 /// The program itself is also killed when the thread that first polls this future ends, so that it does not
 /// survive a kill of this process. That thread must live as long as the future.
 pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
-    if !program.cwd.is_dir() {
+    if !confine::is_directory(program.sandbox.as_ref(), &program.cwd) {
         return Err(ExecError::NoDirectory { path: program.cwd });
     }
-    let (mut child, mut guard) = spawn(&program.argv, &program.cwd, &program.env)?;
+    let (mut child, mut guard, confined) =
+        spawn(&program.argv, &program.cwd, program.env, program.sandbox.as_ref())?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let status = {
@@ -88,6 +92,8 @@ pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
         }
     };
     end(&mut child, &mut guard).await;
+    let note = confined.as_ref().and_then(Confined::finish);
+    err.extend(note.unwrap_or_default().into_bytes());
     Ok(DirectOutput {
         stdout: String::from_utf8_lossy(&out).into_owned(),
         stderr: String::from_utf8_lossy(&err).into_owned(),
@@ -100,21 +106,24 @@ pub async fn run_direct(program: Direct) -> Result<DirectOutput, ExecError> {
 pub(crate) fn spawn(
     argv: &[String],
     cwd: &Path,
-    env: &[(String, String)],
-) -> Result<(Child, Guard), ExecError> {
+    mut env: Vec<(String, String)>,
+    sandbox: Option<&hermes_sandbox::Policy>,
+) -> Result<(Child, Guard, Option<Confined>), ExecError> {
     let failed = |source| ExecError::Io { doing: "start the program", source };
     let Some((name, arguments)) = argv.split_first() else {
         return Err(failed(std::io::ErrorKind::InvalidInput.into()));
     };
+    let confined = Confined::new(sandbox, cwd, &mut env)?;
     let mut command = std::process::Command::new(name);
-    command.args(arguments).current_dir(cwd).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
-    lead_session(&mut command, SpawnOptions { dies_with_parent: true, ..SpawnOptions::DETACHED });
+    command.args(arguments).current_dir(confine::start_directory(sandbox, cwd)).env_clear().envs(env);
+    let ties = SpawnOptions { dies_with_parent: true, ..SpawnOptions::DETACHED };
+    lead_session(&mut command, ties, confined.clone());
     let mut command = tokio::process::Command::from(command);
     command.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(failed)?;
     let id = child.id().ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
     let guard = Guard::new(Group::led_by(id).map_err(failed)?);
-    Ok((child, guard))
+    Ok((child, guard, confined))
 }
 
 /// Writes the input. A program need not read it.

@@ -9,6 +9,7 @@ fn program(script: &str, folder: &Path) -> Direct {
         input: b"a line\n".to_vec(),
         timeout: Duration::from_secs(20),
         most_output: 1000,
+        sandbox: None,
     }
 }
 

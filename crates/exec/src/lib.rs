@@ -7,6 +7,7 @@
 
 mod backend;
 mod capture;
+mod confine;
 mod cwd_file;
 mod direct;
 mod environment;
@@ -19,6 +20,9 @@ mod shell;
 mod shell_wrapper;
 mod spill;
 pub mod supervisor;
+mod trace;
+mod trace_calls;
+mod tracer;
 mod utf8_decoder;
 mod vfork;
 
@@ -32,3 +36,4 @@ pub use line_program::{LineProgram, LineProgramSpec};
 pub use live_groups::kill_all;
 pub use local::Local;
 pub use spill::{SpillFile, SpillLimits};
+pub use trace::{Refusal, TraceReport, Traced, run_traced};

@@ -5,6 +5,7 @@
 //! this process.
 
 use crate::backend::ExecError;
+use crate::confine::{self, Confined};
 use crate::direct::{end, spawn};
 use crate::local::Guard;
 use std::io::{Error, ErrorKind};
@@ -33,12 +34,15 @@ pub struct LineProgramSpec {
     pub env: Vec<(String, String)>,
     /// The maximum length of a line that it writes, in bytes.
     pub most_line: usize,
+    /// The sandbox; without it, the program is not confined.
+    pub sandbox: Option<hermes_sandbox::Policy>,
 }
 
 /// A running program.
 pub struct LineProgram {
     child: Child,
     guard: Guard,
+    confined: Option<Confined>,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     stderr_task: JoinHandle<()>,
@@ -53,17 +57,17 @@ impl LineProgram {
         program: &LineProgramSpec,
         on_stderr: impl Fn(&str) + Send + 'static,
     ) -> Result<Self, ExecError> {
-        if !program.cwd.is_dir() {
+        if !confine::is_directory(program.sandbox.as_ref(), &program.cwd) {
             return Err(ExecError::NoDirectory { path: program.cwd.clone() });
         }
-        let (mut child, guard, keeper) = spawn_kept(program.clone()).await?;
+        let (mut child, guard, confined, keeper) = spawn_kept(program.clone()).await?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (stdin, Some(stdout), Some(stderr)) = streams else {
             return Err(failed(ErrorKind::BrokenPipe.into()));
         };
         let stderr_task = tokio::spawn(pass_on(stderr, on_stderr));
         let (stdout, most_line) = (BufReader::new(stdout), program.most_line);
-        Ok(Self { child, guard, stdin, stdout, stderr_task, most_line, _keeper: keeper })
+        Ok(Self { child, guard, confined, stdin, stdout, stderr_task, most_line, _keeper: keeper })
     }
 
     /// Writes a line to its standard input.
@@ -101,6 +105,9 @@ impl Drop for LineProgram {
     fn drop(&mut self) {
         // A process that it started may hold the stream open.
         self.stderr_task.abort();
+        if let Some(note) = self.confined.as_ref().and_then(Confined::finish) {
+            tracing::warn!("{}", note.trim());
+        }
     }
 }
 
@@ -110,14 +117,16 @@ fn failed(source: Error) -> ExecError {
 
 /// Starts the program from a dedicated thread: the program is killed when that thread ends, and any other
 /// thread may end too early.
-async fn spawn_kept(program: LineProgramSpec) -> Result<(Child, Guard, mpsc::Sender<()>), ExecError> {
+async fn spawn_kept(
+    program: LineProgramSpec,
+) -> Result<(Child, Guard, Option<Confined>, mpsc::Sender<()>), ExecError> {
     let (keeper, kept) = mpsc::channel::<()>();
     let (report, reported) = oneshot::channel();
     let handle = Handle::current();
     let keep = move || {
         let spawned = {
             let _inside = handle.enter();
-            spawn(&program.argv, &program.cwd, &program.env)
+            spawn(&program.argv, &program.cwd, program.env, program.sandbox.as_ref())
         };
         if report.send(spawned).is_ok() {
             // Blocks until the other end is dropped.
@@ -125,8 +134,8 @@ async fn spawn_kept(program: LineProgramSpec) -> Result<(Child, Guard, mpsc::Sen
         }
     };
     std::thread::Builder::new().name("companion".to_owned()).spawn(keep).map_err(failed)?;
-    let (child, guard) = reported.await.map_err(|_| failed(ErrorKind::Other.into()))??;
-    Ok((child, guard, keeper))
+    let (child, guard, confined) = reported.await.map_err(|_| failed(ErrorKind::Other.into()))??;
+    Ok((child, guard, confined, keeper))
 }
 
 async fn write_line(stdin: Option<&mut ChildStdin>, line: &str) -> Result<(), Error> {

@@ -8,6 +8,7 @@ fn program(script: &str) -> LineProgramSpec {
         cwd: std::env::temp_dir(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         most_line: 1 << 20,
+        sandbox: None,
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
 use crate::capture::{Capture, Captured};
+use crate::confine::{self, Confined};
 use crate::cwd_file::CwdFile;
 use crate::shell::{self, SpawnOptions};
 use crate::{Group, live_groups, shell_wrapper};
@@ -44,10 +45,12 @@ impl Backend for Local {
 
 async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
     shell_wrapper::check(&command.script)?;
-    if !command.cwd.is_dir() {
+    let mut command = command;
+    if !confine::is_directory(command.sandbox.as_ref(), &command.cwd) {
         return Err(ExecError::NoDirectory { path: command.cwd });
     }
-    let mut running = Running::spawn(&command)?;
+    command.cwd_file = confine::cwd_file(command.sandbox.as_ref(), command.cwd_file);
+    let mut running = Running::spawn(&mut command)?;
     let group = running.guard.group.clone();
     if let Err(cause) = watch.started.started(&group).await {
         running.end_now().await;
@@ -57,7 +60,7 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
         running.end_now().await;
         return Ok(running.into_output(Ended::Cancelled, None).await);
     }
-    let cwd_file = CwdFile::create(command.cwd_file);
+    let cwd_file = CwdFile::create(command.cwd_file, command.sandbox);
     running.open_gate().await?;
     let ended = running.attend(Instant::now() + command.timeout, watch).await;
     running.clean_up(ended).await;
@@ -74,15 +77,18 @@ struct Running {
     capture: Capture,
     status: Option<ExitStatus>,
     spawned: Instant,
+    confined: Option<Confined>,
 }
 
 impl Running {
-    fn spawn(command: &Command) -> Result<Self, ExecError> {
+    fn spawn(command: &mut Command) -> Result<Self, ExecError> {
         let failed = |doing| move |source| ExecError::Io { doing, source };
+        let confined = Confined::new(command.sandbox.as_ref(), &command.cwd, &mut command.env)?;
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         // Both streams share one pipe, so that their order is the order of writing.
         let errors = write.try_clone().map_err(failed("make a pipe"))?;
-        let mut shell = tokio::process::Command::from(shell::waiting(command, SpawnOptions::DETACHED));
+        let mut shell =
+            tokio::process::Command::from(shell::waiting(command, SpawnOptions::DETACHED, confined.clone()));
         shell.kill_on_drop(true).stdin(Stdio::piped()).stdout(Stdio::from(write)).stderr(Stdio::from(errors));
         let child = shell.spawn().map_err(failed("start a shell"))?;
         let id = child.id().ok_or_else(|| failed("start a shell")(std::io::ErrorKind::NotFound.into()))?;
@@ -97,6 +103,7 @@ impl Running {
             capture: Capture::new(command.output.clone()),
             status: None,
             spawned: Instant::now(),
+            confined,
         })
     }
 
@@ -139,6 +146,9 @@ impl Running {
         if self.status.is_none() || self.has_remnants() {
             self.terminate().await;
             self.drain(Instant::now() + AFTER_EXIT).await;
+        }
+        if let Some(note) = self.confined.as_ref().and_then(Confined::finish) {
+            self.capture.feed(note.as_bytes());
         }
         self.guard.armed = false;
     }

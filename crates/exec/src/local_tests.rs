@@ -28,6 +28,7 @@ impl Case {
             timeout: self.timeout,
             key: None,
             cwd_file: Some(self.dir.path().join(".cwd")),
+            sandbox: None,
             output: OutputLimits {
                 chars: 1000,
                 spill: Some(self.dir.path().join("spill")),
@@ -205,7 +206,7 @@ async fn command_without_recorded_start_never_runs() {
 #[tokio::test]
 async fn closed_gate_prevents_the_command() {
     let case = Case::new();
-    let mut running = Running::spawn(&case.command("touch ran")).unwrap();
+    let mut running = Running::spawn(&mut case.command("touch ran")).unwrap();
     drop(running.child.stdin.take());
     let status = running.child.wait().await.unwrap();
     assert_eq!(status.code(), Some(shell_wrapper::NEVER_STARTED));
@@ -231,7 +232,7 @@ async fn dropping_the_run_kills_it() {
 #[tokio::test]
 async fn reap_kills_an_orphaned_group() {
     let case = Case::new();
-    let mut running = Running::spawn(&case.command("sleep 1000 & sleep 1000 & wait")).unwrap();
+    let mut running = Running::spawn(&mut case.command("sleep 1000 & sleep 1000 & wait")).unwrap();
     running.open_gate().await.unwrap();
     running.guard.armed = false;
     let group = running.guard.group.clone();

@@ -1,6 +1,7 @@
 //! Builds the shell process of a command.
 
 use crate::backend::Command;
+use crate::confine::{self, Confined};
 use crate::shell_wrapper;
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit, setsid, umask};
@@ -24,9 +25,13 @@ impl SpawnOptions {
 
 /// A shell that waits for a line on its standard input and then runs `command`. The caller connects the three
 /// streams.
-pub(crate) fn waiting(command: &Command, ties: SpawnOptions) -> std::process::Command {
+pub(crate) fn waiting(
+    command: &Command,
+    ties: SpawnOptions,
+    confined: Option<Confined>,
+) -> std::process::Command {
     let mut shell = unprepared(command);
-    lead_session(&mut shell, ties);
+    lead_session(&mut shell, ties, confined);
     shell
 }
 
@@ -38,7 +43,7 @@ pub(crate) fn unprepared(command: &Command) -> std::process::Command {
         .arg(shell_wrapper::wrapper(command.cwd_file.as_deref()))
         .arg("bash")
         .arg(&command.script)
-        .current_dir(&command.cwd)
+        .current_dir(confine::start_directory(command.sandbox.as_ref(), &command.cwd))
         .env_clear()
         .envs(command.env.iter().map(|(name, value)| (name, value)));
     shell
@@ -70,11 +75,20 @@ pub(crate) fn prepare(ties: SpawnOptions) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Prepares the child of `command` as [`prepare`] says.
-pub(crate) fn lead_session(command: &mut std::process::Command, ties: SpawnOptions) {
-    // SAFETY: `prepare` allocates nothing, takes no lock and touches no memory of the parent.
+/// Prepares the child of `command` as [`prepare`] says, then confines it.
+pub(crate) fn lead_session(
+    command: &mut std::process::Command,
+    ties: SpawnOptions,
+    confined: Option<Confined>,
+) {
+    // SAFETY: both allocate nothing, take no lock and touch no memory of the parent.
     #[expect(unsafe_code, reason = "std offers no safe way to start a session in a child")]
     unsafe {
-        command.pre_exec(move || prepare(ties));
+        command.pre_exec(move || prepare(ties).and_then(|()| enter(confined.as_ref())));
     }
+}
+
+/// Confines this process, if it is to be.
+pub(crate) fn enter(confined: Option<&Confined>) -> std::io::Result<()> {
+    confined.map_or(Ok(()), Confined::enter)
 }

@@ -142,6 +142,7 @@ impl SessionHooks {
             input,
             timeout: entry.timeout,
             most_output: MOST_OUTPUT,
+            sandbox: None,
         };
         let output = match run_direct(program).await {
             Ok(output) => output,

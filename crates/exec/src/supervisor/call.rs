@@ -11,6 +11,7 @@ use super::protocol::{Reply, Request, State, Stop};
 use super::record::{End, EndReason};
 use super::spec::{Key, Lifetime, Spec};
 use crate::backend::{Backend, BoxFuture, Command, ExecError, Output, Watch};
+use crate::confine;
 use crate::{Ended, Group, OutputLimits, shell_wrapper};
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +33,7 @@ impl Backend for SupervisedCall {
 impl SupervisedCall {
     async fn run_watched(&self, command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
         shell_wrapper::check(&command.script)?;
-        if !command.cwd.is_dir() {
+        if !confine::is_directory(command.sandbox.as_ref(), &command.cwd) {
             return Err(ExecError::NoDirectory { path: command.cwd });
         }
         let spec = Box::new(Spec::new(&command, &self.session, self.lifetime));

@@ -2,6 +2,7 @@
 
 use super::spec::Spec;
 use crate::backend::{Command, OutputLimits};
+use crate::confine::Confined;
 use crate::shell::{self, SpawnOptions};
 use crate::vfork::Image;
 use crate::{ExecError, Group};
@@ -16,12 +17,14 @@ pub(crate) struct Shell {
     pub(crate) gate: PipeWriter,
     /// Its output, of both streams.
     pub(crate) pipe: pipe::Receiver,
+    /// Must live as long as the command: it may hold its proxy.
+    pub(crate) confined: Option<Confined>,
 }
 
 impl Shell {
     pub(crate) fn spawn(spec: &Spec) -> Result<Self, ExecError> {
         let failed = |doing| move |source| ExecError::Io { doing, source };
-        let command = Command {
+        let mut command = Command {
             key: None,
             script: spec.script.clone(),
             cwd: spec.cwd.clone(),
@@ -29,16 +32,19 @@ impl Shell {
             timeout: spec.timeout,
             cwd_file: spec.cwd_file.clone(),
             output: OutputLimits::default(),
+            sandbox: spec.sandbox.clone(),
         };
+        let confined = Confined::new(spec.sandbox.as_ref(), &spec.cwd, &mut command.env)?;
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
         let (input, gate) = std::io::pipe().map_err(failed("make a pipe"))?;
         let ties = SpawnOptions { dies_with_parent: true, umask: spec.umask };
         let image = Image::of(&shell::unprepared(&command)).map_err(failed("start a shell"))?;
         let streams = [input.as_fd(), write.as_fd(), write.as_fd()];
-        let shell = image.start(streams, &|| shell::prepare(ties)).map_err(failed("start a shell"))?;
+        let prepare = || shell::prepare(ties).and_then(|()| shell::enter(confined.as_ref()));
+        let shell = image.start(streams, &prepare).map_err(failed("start a shell"))?;
         // The shell is collected with all other children.
         let group = Group::led_by(shell).map_err(failed("read /proc"))?;
-        Ok(Self { group, gate, pipe })
+        Ok(Self { group, gate, pipe, confined })
     }
 }

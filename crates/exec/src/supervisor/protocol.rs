@@ -9,7 +9,8 @@ use super::spec::{Key, Lifetime, Owner, Spec};
 use crate::Group;
 use serde::{Deserialize, Serialize};
 
-pub(crate) const VERSION: u32 = 1;
+/// Version 2 brought sandboxes: a supervisor of version 1 would ignore them.
+pub(crate) const VERSION: u32 = 2;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]

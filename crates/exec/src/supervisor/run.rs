@@ -13,6 +13,7 @@ use super::spec::{Key, Lifetime, Owner, Spec};
 use super::spool::Spool;
 use super::table::{Phase, Progress, Table};
 use crate::backend::BoxFuture;
+use crate::confine::{self, Confined};
 use crate::cwd_file::CwdFile;
 use crate::local::{TERM_AGAIN, TERM_GRACE};
 use crate::{ExecError, shell_wrapper};
@@ -79,12 +80,16 @@ impl Run {
     async fn prepare(self) -> Result<Running, ExecError> {
         let Self { table, key, digest, mut spec, owner, orders, reports } = self;
         shell_wrapper::check(&spec.script)?;
-        if !spec.cwd.is_dir() {
+        if !confine::is_directory(spec.sandbox.as_ref(), &spec.cwd) {
             return Err(ExecError::NoDirectory { path: spec.cwd });
         }
+        if let Some(policy) = &mut spec.sandbox {
+            policy.hidden.push(table.paths.folder());
+        }
+        spec.cwd_file = confine::cwd_file(spec.sandbox.as_ref(), spec.cwd_file);
         let mark = format!("{}:{}", table.paths.tag(), key.as_str());
         spec.env.push((MARK.to_owned(), mark.clone()));
-        let Shell { group, gate, pipe } = Shell::spawn(&spec)?;
+        let Shell { group, gate, pipe, confined } = Shell::spawn(&spec)?;
         let name = CommandIdentity { group: group.clone(), mark };
         let exit = table.processes.add(name.clone());
         let prepared = Prepared { version: VERSION, digest, group: group.clone() };
@@ -115,6 +120,8 @@ impl Run {
             spool: Spool::new(output, spec.head, spec.tail),
             lifetime: spec.lifetime,
             cwd_path: spec.cwd_file,
+            sandbox: spec.sandbox,
+            confined,
             cwd_file: None,
             gate: Some(gate),
             pipe: Some(pipe),
@@ -148,6 +155,8 @@ struct Running {
     buffer: Vec<u8>,
     spool: Spool,
     cwd_path: Option<std::path::PathBuf>,
+    sandbox: Option<hermes_sandbox::Policy>,
+    confined: Option<Confined>,
     cwd_file: Option<CwdFile>,
 }
 
@@ -187,7 +196,7 @@ impl Running {
             return;
         };
         self.limits.since = Instant::now();
-        self.cwd_file = Some(CwdFile::create(self.cwd_path.take()));
+        self.cwd_file = Some(CwdFile::create(self.cwd_path.take(), self.sandbox.take()));
         // One byte into an empty pipe does not block. If the shell is gone, its exit says so.
         if let Err(error) = gate.write_all(b"\n") {
             tracing::warn!(%error, "a command's shell went away before it was started");
@@ -222,6 +231,11 @@ impl Running {
             self.drain(Instant::now() + AFTER_EXIT).await;
         }
         self.table.processes.remove(&self.name);
+        if let Some(note) = self.confined.as_ref().and_then(Confined::finish) {
+            self.spool.feed(note.as_bytes());
+            let head = self.spool.head();
+            self.reports.send_modify(|progress| progress.head = head);
+        }
     }
 
     /// Sends TERM twice and waits for a grace period, in which output is read and only a KILL is accepted.

@@ -121,6 +121,8 @@ pub(crate) struct Spec {
     pub(crate) tail: u64,
     /// The umask of the client; the supervisor may have been started by another process.
     pub(crate) umask: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sandbox: Option<hermes_sandbox::Policy>,
 }
 
 /// The maximum length of a character in bytes.
@@ -142,6 +144,7 @@ impl Spec {
             head: spilled.max(tail),
             tail,
             umask: own_umask(),
+            sandbox: command.sandbox.clone(),
         }
     }
 
@@ -185,6 +188,17 @@ mod tests {
         let made = Key::of("any / text", i64::MIN);
         assert_eq!(Key::new(made.as_str()).unwrap(), made);
         assert!(made != Key::of("other", i64::MIN) && made != Key::of("any / text", 1));
+    }
+
+    #[test]
+    fn command_without_sandbox_is_written_as_before() {
+        let text = r#"{"script":"true","cwd":"/","env":[],"timeout":{"secs":1,"nanos":0},"cwd_file":null,"lifetime":"turn","session":"s","head":1,"tail":1,"umask":null}"#;
+        let spec: Spec = serde_json::from_str(text).unwrap();
+        assert_eq!(spec.sandbox, None);
+        assert_eq!(serde_json::to_string(&spec).unwrap(), text);
+        let confined = Spec { sandbox: Some(hermes_sandbox::Policy::default()), ..spec };
+        let text = serde_json::to_string(&confined).unwrap();
+        assert_eq!(serde_json::from_str::<Spec>(&text).unwrap(), confined);
     }
 
     #[test]

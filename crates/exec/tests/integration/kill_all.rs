@@ -27,6 +27,7 @@ fn command(script: &str, dir: &Path) -> Command {
         key: None,
         cwd_file: None,
         output: OutputLimits::default(),
+        sandbox: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The supervisor with real processes: this test program is the supervisor and the agents too.
 
-mod case;
+pub(crate) mod case;
 mod cost;
 mod crashes;
 mod kills;

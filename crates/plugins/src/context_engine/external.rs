@@ -143,6 +143,7 @@ impl External {
             cwd: self.plugin.folder.clone(),
             env: self.launch.env.clone(),
             most_line: MOST_LINE,
+            sandbox: None,
         };
         let connection = Connection::start(program, self.plugin.timeout, move |line| {
             tracing::info!(engine = name, said = redact(&secrets, line).as_ref(), "context engine");

@@ -118,6 +118,7 @@ impl Tool for Terminal {
             timeout: Duration::from_secs(seconds),
             cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
             output: kept_output(cx),
+            sandbox: None,
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
         let output = cx.backend().run(command, watch).await.map_err(not_run)?;

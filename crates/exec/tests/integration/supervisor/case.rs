@@ -180,6 +180,7 @@ pub(crate) fn command(home: &Path, script: &str) -> Command {
         key: None,
         cwd_file: Some(home.join(".cwd")),
         output: limits(home),
+        sandbox: None,
     }
 }
 
