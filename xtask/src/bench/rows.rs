@@ -160,7 +160,7 @@ fn sizes(rounds: &Rounds) -> Result<Vec<Row>> {
     Ok(vec![
         Row::new("first request of a trivial prompt", request)
             .target(Target::Below(Quantity::Bytes(16_384.0))),
-        Row::new("binary", Quantity::Bytes(binary)).target(Target::Below(Quantity::Bytes(25.0 * MIB))),
+        Row::new("binary", Quantity::Bytes(binary)).target(Target::Below(Quantity::Bytes(40.0 * MIB))),
     ])
 }
 
