@@ -3,6 +3,7 @@
 //! [`Turn`](turn::Turn) decides and never waits; [`run_turn`] waits and never decides. What a
 //! turn needs from the world comes in through [`Ports`].
 
+mod approving;
 pub mod auxiliary;
 mod cache_ledger;
 mod calling;

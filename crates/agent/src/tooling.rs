@@ -6,14 +6,15 @@
 use crate::edits::FinishedCall;
 use crate::loop_guard::{Observation, Repetition};
 use crate::turn::{BatchNotes, Event, When};
-use crate::{Ports, Session, hooking, mail, texts};
+use crate::{Ports, Session, approving, hooking, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    CallEnding, Cost, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError, RunsIn,
-    SessionId, Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus, TurnEvent,
+    CallEnding, Cost, Decided, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError,
+    RunsIn, SessionId, Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus,
+    TurnEvent,
 };
 use hermes_tools::{
-    Approval, Finished, Prepared, RunScope, Verdict, batch_limit, denied_text, result_limit, segments,
+    Approval, ApprovalRequest, Finished, Prepared, RunScope, Verdict, batch_limit, result_limit, segments,
 };
 use hermes_wire::{CallState, Reply};
 use std::collections::VecDeque;
@@ -43,7 +44,7 @@ struct Batch {
     segments: Vec<Range<usize>>,
     /// Results that have not been recorded yet, in call order.
     unsettled: Vec<Settled>,
-    decided: Vec<(IntentId, &'static str)>,
+    decided: Vec<Decided>,
     /// The working directory when the calls were judged.
     judged_in: PathBuf,
     /// The reason why a loop ends the turn.
@@ -61,6 +62,8 @@ struct Planned {
     prepared: Prepared,
     permit: Option<StartPermit>,
     ending: CallEnding,
+    /// The answer to a request about several calls. It holds for the request that was shown, not for a later one.
+    given: Option<(ApprovalRequest, Approval)>,
 }
 
 /// A call that has been carried out.
@@ -103,9 +106,17 @@ impl Batch {
         let calls = prepared
             .into_iter()
             .zip(permits.ids.into_iter().zip(permits.started))
-            .map(|(prepared, (id, permit))| Planned { id, prepared, permit, ending: CallEnding::Answered })
-            .collect();
-        Ok(Self { calls, segments, judged_in: ports.tool_context.cwd(), unknown, ..Self::empty() })
+            .map(|(prepared, (id, permit))| Planned {
+                id,
+                prepared,
+                permit,
+                ending: CallEnding::Answered,
+                given: None,
+            })
+            .collect::<VecDeque<_>>();
+        let decided =
+            approving::decided_by_rules(calls.iter().map(|call| (call.id, &call.prepared)), ports).await;
+        Ok(Self { calls, segments, decided, judged_in: ports.tool_context.cwd(), unknown, ..Self::empty() })
     }
 
     fn empty() -> Self {
@@ -129,6 +140,7 @@ impl Batch {
         cancel: &CancellationToken,
     ) -> Result<Event, RecordError> {
         session.guard.next_reply();
+        self.ask_together(ports, cancel).await;
         for segment in std::mem::take(&mut self.segments) {
             let mut calls: Vec<Planned> = self.calls.drain(..segment.len()).collect();
             if cancel.is_cancelled() {
@@ -233,13 +245,20 @@ impl Batch {
             let reason = hooking::before_tool(session, &call.prepared.call, ports, cancel).await?;
             call.prepared.verdict = Verdict::Refuse { text: reason, decision: "denied" };
             call.ending = CallEnding::NotAllowed;
-            Some((call.id, "denied"))
+            let rules = call.prepared.rules().into_iter().map(str::to_owned).collect();
+            Some(Decided {
+                intent: call.id,
+                decision: "denied",
+                by: "hook",
+                scope: None,
+                rules,
+                was_asked: true,
+            })
         });
         self.decided.extend(join_all(asking).await.into_iter().flatten());
     }
 
-    /// Requests approval where the verdict says so, and turns the answer into a verdict. An answer may take
-    /// long, so finished calls are recorded first.
+    /// Requests approval where the verdict says so. An answer may take long, so finished calls are recorded first.
     async fn ask(
         &mut self,
         calls: &mut [Planned],
@@ -248,20 +267,36 @@ impl Batch {
         cancel: &CancellationToken,
     ) -> Result<(), RecordError> {
         for call in calls {
-            let Verdict::Ask(request) = &call.prepared.verdict else { continue };
+            if !matches!(call.prepared.verdict, Verdict::Ask(_)) {
+                continue;
+            }
             if !self.unsettled.is_empty() {
                 self.settle(session, ports, Vec::new()).await?;
             }
-            let (id, what) = (request.call_id.clone(), request.what.clone());
-            let cwd = request.cwd.display().to_string();
-            ports.events.send(TurnEvent::ApprovalAsked { id, what, cwd }).await;
-            let answer = cancel.run_until_cancelled(ports.ask.approve(request)).await;
-            let answer = answer.unwrap_or(Approval::Stopped);
-            let (verdict, word) = judged(answer, cancel);
-            (call.prepared.verdict, call.ending) = (verdict, ending(answer));
-            self.decided.push((call.id, word));
+            let given = call.given.take();
+            let decided = approving::ask(&mut call.prepared, given, ports, cancel).await;
+            call.ending = decided.ending;
+            self.decided.push(decided.record(call.id));
         }
         Ok(())
+    }
+
+    /// Asks about all calls of the reply at once, if several need approval and no hook is asked before.
+    async fn ask_together(&mut self, ports: &Ports, cancel: &CancellationToken) {
+        if ports.hooks.wants(HookEvent::PreToolCall) {
+            return;
+        }
+        let asked: Vec<&mut Planned> =
+            self.calls.iter_mut().filter(|call| matches!(call.prepared.verdict, Verdict::Ask(_))).collect();
+        let requests = asked.iter().filter_map(|call| match &call.prepared.verdict {
+            Verdict::Ask(request) => Some(request.clone()),
+            Verdict::Run | Verdict::Refuse { .. } => None,
+        });
+        let requests: Vec<_> = requests.collect();
+        let Some(answer) = approving::ask_together(&requests, ports, cancel).await else { return };
+        for (call, request) in asked.into_iter().zip(requests) {
+            call.given = Some((request, answer.clone()));
+        }
     }
 
     /// Makes sure that every call that will run has been recorded as started.
@@ -313,28 +348,6 @@ impl Batch {
         }
         mail::announce(steering, ports).await;
         Ok(permits)
-    }
-}
-
-/// The verdict for an answer. If the user cancels the turn, nothing else runs.
-fn judged(answer: Approval, cancel: &CancellationToken) -> (Verdict, &'static str) {
-    let refused = |word| (Verdict::Refuse { text: denied_text(&answer), decision: "denied" }, word);
-    match answer {
-        Approval::Allowed => (Verdict::Run, "approved"),
-        Approval::Denied | Approval::NoUser => refused("denied"),
-        Approval::Stopped => {
-            cancel.cancel();
-            refused("cancelled")
-        }
-    }
-}
-
-/// The ending of a call that the user was asked about.
-fn ending(answer: Approval) -> CallEnding {
-    match answer {
-        Approval::Allowed => CallEnding::Answered,
-        Approval::Denied | Approval::Stopped => CallEnding::NotAllowed,
-        Approval::NoUser => CallEnding::NoApprover,
     }
 }
 
@@ -414,7 +427,7 @@ async fn carry_out(
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> (Settled, Made) {
-    let Planned { id, prepared, permit, ending } = call;
+    let Planned { id, prepared, permit, ending, .. } = call;
     let (call, effect) = (prepared.call.clone(), prepared.effect.clone());
     let ToolCall { id: call_id, name, arguments, .. } = call.clone();
     let refused = (prepared.verdict != Verdict::Run).then(|| prepared.verdict.decision());

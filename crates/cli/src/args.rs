@@ -3,6 +3,7 @@
 //! A command line without a subcommand is parsed by [`Root`] alone: the arguments of sixty subcommands need not be
 //! built for a one-shot. Everything else, errors included, goes to [`Cli`].
 
+use crate::commands::approvals::ApprovalsCommand;
 use crate::commands::auth::AuthCommand;
 use crate::commands::budget::BudgetArgs;
 use crate::commands::cache::CacheCommand;
@@ -19,6 +20,7 @@ use crate::commands::memory::MemoryCommand;
 use crate::commands::model::ModelArgs;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sessions::SessionsCommand;
 use crate::commands::skills::SkillsCommand;
 use crate::commands::trace::TraceArgs;
@@ -92,6 +94,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(ConfigCommand),
     #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
+    #[command(subcommand)]
     Hooks(HooksCommand),
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -113,7 +119,7 @@ pub(crate) enum Command {
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
     ("Conversations", &["chat", "sessions", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
-    ("Setup", &["model", "auth", "config", "completion", "version"]),
+    ("Setup", &["model", "auth", "config", "approvals", "sandbox", "completion", "version"]),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
 ];
 
@@ -245,6 +251,8 @@ impl Command {
             | Self::Auth(_)
             | Self::Config(_)
             | Self::Hooks(_)
+            | Self::Approvals(_)
+            | Self::Sandbox(_)
             | Self::Memory(_)
             | Self::Cache(_)
             | Self::Skills(_)

@@ -1,5 +1,6 @@
 //! The subcommands. Each file holds the arguments of one command and the code that runs it.
 
+pub(crate) mod approvals;
 pub(crate) mod auth;
 pub(crate) mod budget;
 pub(crate) mod cache;
@@ -16,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod prompt;
 pub(crate) mod replay;
+pub(crate) mod sandbox;
 pub(crate) mod sessions;
 pub(crate) mod skills;
 pub(crate) mod trace;

@@ -15,6 +15,7 @@ pub(crate) enum Exit {
     Answered = 0,
     FailedTurn = 1,
     Usage = 2,
+    Denied = 3,
     Unreachable = 69,
     Internal = 70,
     Permission = 77,
@@ -23,10 +24,11 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Answered,
         Self::FailedTurn,
         Self::Usage,
+        Self::Denied,
         Self::Unreachable,
         Self::Internal,
         Self::Permission,
@@ -42,10 +44,13 @@ impl Exit {
                 "the turn failed, or ended without a complete reply (maximum of model calls, reply cut off); \
                  `doctor` found a problem; `replay` found a difference"
             }
-            Self::Usage => "wrong usage",
+            Self::Usage => "wrong usage; `approvals check`: the command needs approval",
+            Self::Denied => "`approvals check`: the command never runs",
             Self::Unreachable => "the provider cannot be reached",
             Self::Internal => "internal error, for example a session store that cannot be read",
-            Self::Permission => "no permission",
+            Self::Permission => {
+                "no permission; a command was denied because no one was available to approve it (the reply is printed)"
+            }
             Self::Config => "wrong or missing settings",
             Self::Interrupted => "interrupted",
         }

@@ -106,9 +106,12 @@ pub(crate) struct TurnFlags {
     /// Limit the model calls of a turn
     #[arg(long, value_name = "N", help_heading = "Limits and approvals")]
     pub(crate) max_turns: Option<u32>,
-    /// Run commands without asking for approval
+    /// Run commands without asking for approval; the sandbox stays
     #[arg(long, help_heading = "Limits and approvals")]
     pub(crate) yolo: bool,
+    /// Confine commands: workspace, read-only, or full for no sandbox
+    #[arg(long, value_name = "PROFILE", value_parser = ["workspace", "read-only", "full"], help_heading = "Limits and approvals")]
+    pub(crate) sandbox: Option<String>,
     /// Run the hooks in config.yaml without asking for approval (docs/hooks.md)
     #[arg(long, help_heading = "Limits and approvals")]
     pub(crate) accept_hooks: bool,
@@ -129,6 +132,7 @@ impl Common {
                 max_turns: self.turns.max_turns.or(outer.turns.max_turns),
                 yolo: self.turns.yolo || outer.turns.yolo,
                 accept_hooks: self.turns.accept_hooks || outer.turns.accept_hooks,
+                sandbox: self.turns.sandbox.or(outer.turns.sandbox),
             },
             prompt: PromptFlags {
                 ignore_rules: self.prompt.ignore_rules || outer.prompt.ignore_rules,

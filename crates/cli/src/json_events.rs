@@ -26,8 +26,20 @@ pub(crate) fn event(event: &TurnEvent) -> Value {
         TurnEvent::Retracted => json!({ "v": VERSION, "type": "retracted" }),
         TurnEvent::ToolPreparing { name } => json!({ "v": VERSION, "type": "tool_preparing", "name": name }),
         TurnEvent::Thinking { active } => json!({ "v": VERSION, "type": "thinking", "active": active }),
-        TurnEvent::ApprovalAsked { id, what, cwd } => {
-            json!({ "v": VERSION, "type": "approval_asked", "id": id, "what": what, "cwd": cwd })
+        TurnEvent::ApprovalAsked { id, what, cwd, effects, rules } => {
+            json!({ "v": VERSION, "type": "approval_asked", "id": id, "what": what, "cwd": cwd,
+                "effects": effects, "rules": rules })
+        }
+        TurnEvent::BatchAsked { calls } => {
+            let calls: Vec<Value> = calls
+                .iter()
+                .map(|call| json!({ "id": call.id, "what": call.what, "cwd": call.cwd, "effects": call.effects }))
+                .collect();
+            json!({ "v": VERSION, "type": "approvals_asked", "calls": calls })
+        }
+        TurnEvent::CallDecided { id, decision, by, scope, rules } => {
+            json!({ "v": VERSION, "type": "call_decided", "id": id, "decision": decision, "by": by,
+                "scope": scope, "rules": rules })
         }
         TurnEvent::ClarifyAsked { id, question, choices } => {
             json!({ "v": VERSION, "type": "clarify_asked", "id": id, "question": question,

@@ -4,7 +4,9 @@ use crate::commands::sessions::trust;
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
-use hermes_config::settings::{AgentSettings, ApprovalMode, ApprovalSettings, ModelSettings, Settings};
+use hermes_config::settings::{
+    AgentSettings, ApprovalMode, ApprovalSettings, ModelSettings, SandboxSettings, Settings,
+};
 use hermes_config::{Key, shell_variables};
 use hermes_conversation::SessionId;
 use hermes_runtime::{Home, Launch, Opening, Program, ResolveError, Runtime, RuntimeError, Session};
@@ -99,6 +101,9 @@ pub(crate) fn flags(common: &Common) -> Vec<(String, String)> {
     }
     if common.turns.yolo {
         set(ApprovalSettings::mode, ApprovalMode::Off.as_str().to_owned());
+    }
+    if let Some(profile) = &common.turns.sandbox {
+        set(SandboxSettings::profile, profile.clone());
     }
     if common.prompt.ignore_rules {
         set(AgentSettings::ignore_rules, "true".to_owned());

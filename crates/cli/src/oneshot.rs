@@ -161,7 +161,10 @@ fn conclude(
     }
     // Last, so that a failure to write the report does not lose the reply.
     usage_file::write(common, Some(&report), &about, None)?;
-    Ok(exit::of_turn(&report))
+    Ok(match exit::of_turn(&report) {
+        Exit::Answered if seen.no_approver => Exit::Permission,
+        exit => exit,
+    })
 }
 
 /// Prints the reply alone. Control characters are escaped, also for programs; `--json` keeps every byte.
@@ -197,8 +200,8 @@ fn print_error(report: &TurnReport, seen: &Seen, provider: &str) {
     }
     if seen.no_approver {
         print::notice(
-            "command denied: no one is available to approve it; use --yolo, or \
-             `hermes config set approvals.mode off`",
+            "command denied: no one is available to approve it; run it in a chat, add it to command_allowlist \
+             (`hermes approvals check` names the rule), or use --yolo",
         );
     }
 }

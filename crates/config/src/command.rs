@@ -109,8 +109,16 @@ pub fn change_list(
     let _lock = home.lock()?;
     let path = home.config_file();
     let before = ConfigFile::load(&path)?;
-    let list = before.get(key).and_then(serde_json::Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let list = list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect();
+    let list = match before.get(key) {
+        Some(serde_json::Value::Array(items)) => {
+            items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+        }
+        // A list may also be written as one text.
+        Some(serde_json::Value::String(text)) => {
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    };
     let edited = edit(list);
     let after = match edited.is_empty() {
         true => before.without(key)?.unwrap_or_else(|| before.clone()),

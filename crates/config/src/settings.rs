@@ -57,6 +57,7 @@ section! {
         terminal: TerminalSettings,
         tool_output: ToolOutputSettings,
         approvals: ApprovalSettings,
+        sandbox: SandboxSettings,
         tools: ToolSettings,
         display: DisplaySettings,
         sessions: SessionSettings,
@@ -72,6 +73,8 @@ section! {
         file_read_max_chars: u64 = 100_000;
         /// toolsets offered to the model
         toolsets: List = ["hermes-cli"];
+        /// rules and commands that run without approval; answering `always` adds to it
+        command_allowlist: List = [];
         /// run the hooks in `hooks` without approval
         hooks_auto_accept: bool = false, env: &[Switch("HERMES_ACCEPT_HOOKS", "true")];
     }

@@ -11,8 +11,6 @@ use super::unused::Defaults;
 /// The operations that are refused because of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// Commands.
-    Commands,
     /// Commands and access to files, which the Python release sends to the same place.
     CommandsAndFiles,
     /// The whole run.
@@ -32,13 +30,12 @@ impl Config {
     /// The active safety settings that this version does not support.
     pub fn unsupported_safety(&self) -> Vec<UnsupportedSafety> {
         let backend = self.foreign_backend().map(|(key, backend)| backend_setting(key, &backend));
-        backend.into_iter().chain(self.deny_rules()).chain(self.privacy()).collect()
+        backend.into_iter().chain(self.privacy()).collect()
     }
 
     /// Returns true if a key is checked here.
     pub(super) fn is_safety_key(key: &str) -> bool {
-        ["terminal.backend", "terminal.env_type", "approvals.deny"].contains(&key)
-            || key.starts_with("privacy.")
+        ["terminal.backend", "terminal.env_type"].contains(&key) || key.starts_with("privacy.")
     }
 
     /// The place that commands should run in, if it is another one than this machine.
@@ -48,25 +45,6 @@ impl Config {
             .or_else(|| in_file("terminal.env_type"))
             .or_else(|| self.variable("TERMINAL_ENV").map(|backend| ("TERMINAL_ENV", backend.to_owned())));
         set.filter(|(_, backend)| !matches!(backend.trim().to_ascii_lowercase().as_str(), "" | "local"))
-    }
-
-    fn deny_rules(&self) -> Option<UnsupportedSafety> {
-        let key = "approvals.deny";
-        let rules = self.layers().file.get(key)?;
-        let is_set = match rules {
-            Value::Null => false,
-            Value::Array(rules) => !rules.is_empty(),
-            Value::String(rule) => !rule.trim().is_empty(),
-            _ => true,
-        };
-        is_set.then(|| UnsupportedSafety {
-            key: key.to_owned(),
-            refused: Refused::Commands,
-            text: format!(
-                "commands are refused: `{key}` is set, and this version cannot apply its rules; remove `{key}` \
-                 from config.yaml to run commands without them"
-            ),
-        })
     }
 
     fn privacy(&self) -> Vec<UnsupportedSafety> {
@@ -111,14 +89,13 @@ mod tests {
 
     #[test]
     fn unsupported_safety_settings_are_refused() {
-        use Refused::{Commands, CommandsAndFiles, Run};
+        use Refused::{CommandsAndFiles, Run};
         for (text, want) in [
             ("terminal: {backend: docker}", &[("terminal.backend", CommandsAndFiles)][..]),
             ("terminal: {env_type: ssh}", &[("terminal.env_type", CommandsAndFiles)]),
             ("terminal: {backend: local, env_type: ssh}", &[]),
             ("terminal: {backend: ''}", &[]),
-            ("approvals: {deny: ['git push*']}", &[("approvals.deny", Commands)]),
-            ("approvals: {deny: []}", &[]),
+            ("approvals: {deny: ['git push*']}", &[]),
             ("privacy: {redact_pii: true}", &[("privacy.redact_pii", Run)]),
             ("privacy: {redact_pii: false}", &[]),
             ("privacy: {another: 1}", &[("privacy.another", Run)]),

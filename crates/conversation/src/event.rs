@@ -22,6 +22,16 @@ pub enum CallEnding {
     Unanswered,
 }
 
+/// A call that waits for approval with others of its reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedCall {
+    pub id: CallId,
+    pub what: String,
+    pub cwd: String,
+    /// The effects, described for the user.
+    pub effects: Vec<String>,
+}
+
 /// An event of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnEvent {
@@ -57,6 +67,24 @@ pub enum TurnEvent {
         id: CallId,
         what: String,
         cwd: String,
+        /// The effects, described for the user.
+        effects: Vec<String>,
+        /// The approval keys of the rules that matched.
+        rules: Vec<String>,
+    },
+    /// The user is about to be asked to approve several calls of one reply at once.
+    BatchAsked {
+        calls: Vec<AskedCall>,
+    },
+    /// A call that a rule is about was allowed or denied.
+    CallDecided {
+        id: CallId,
+        /// `allowed`, `approved`, `denied` or `cancelled`.
+        decision: &'static str,
+        /// The source of the decision, for instance `user` or `command_allowlist`.
+        by: &'static str,
+        scope: Option<&'static str>,
+        rules: Vec<String>,
     },
     /// The model asks the user a question. If no user is available, the tool result says so.
     ClarifyAsked {

@@ -33,8 +33,8 @@ pub use cache::{CacheBreak, CacheEntry, PrefixDigest, PrefixStatus, PromptPart};
 pub use compaction::{Compaction, CompactionReport, KeptCounts, NewNode, Node, SummaryBy, Trigger};
 pub use display::{display_call, display_parts, display_result};
 pub use event::{
-    CallEnding, EventOutlet, EventRef, EventRelay, EventSink, EventStream, EventWatch, SubagentEvent,
-    TurnEvent, events,
+    AskedCall, CallEnding, EventOutlet, EventRef, EventRelay, EventSink, EventStream, EventWatch,
+    SubagentEvent, TurnEvent, events,
 };
 pub use finished_turn::record_finished_turn;
 pub use history::History;
@@ -59,8 +59,8 @@ pub use tool_facts::{
 };
 pub use trace_span::{CallEnd, ModelCall, TraceSpan};
 pub use transcript::{
-    Closing, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark, RecordError,
-    Settled, Settlement, SpentCall, StartPermit, Transcript,
+    Closing, Decided, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark,
+    RecordError, Settled, Settlement, SpentCall, StartPermit, Transcript,
 };
 
 /// A boxed future that may be sent between threads, as the traits of this workspace return it.

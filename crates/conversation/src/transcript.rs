@@ -201,12 +201,28 @@ impl StartPermit {
 pub struct Settlement {
     pub results: Vec<Settled>,
     pub start: Vec<IntentId>,
-    /// Intents that the user decided on since the plan, with the decision as in [`Intent::decision`].
-    pub decided: Vec<(IntentId, &'static str)>,
+    /// Decisions since the last commit: answers to approval requests, and calls that a rule was about.
+    pub decided: Vec<Decided>,
     /// The new working directory, if these calls changed it.
     pub cwd: Option<PathBuf>,
     /// Queued messages that the last result contains; delivered by this commit.
     pub mail: Vec<MailId>,
+}
+
+/// A decision about a call, for the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    pub intent: IntentId,
+    /// As in [`Intent::decision`].
+    pub decision: &'static str,
+    /// The source of the decision, for instance `user` or `command_allowlist`.
+    pub by: &'static str,
+    /// The calls that an approval covers: `once`, `session` or `always`.
+    pub scope: Option<&'static str>,
+    /// The approval keys of the rules that matched.
+    pub rules: Vec<String>,
+    /// Approval was requested for it.
+    pub was_asked: bool,
 }
 
 /// The end of one tool call.

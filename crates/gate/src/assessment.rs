@@ -78,11 +78,47 @@ pub struct Finding {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Assessment {
     pub findings: Vec<Finding>,
+    /// Each program that would run with its arguments, expanded and unwrapped, for lists of forbidden commands.
+    #[serde(skip)]
+    pub commands: Vec<String>,
 }
 
 impl Assessment {
     /// The worst verdict of all findings.
     pub fn verdict(&self) -> Verdict {
         self.findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Allow)
+    }
+
+    /// The first finding with the worst verdict.
+    pub fn worst(&self) -> Option<&Finding> {
+        // `max_by_key` returns the last one of equal findings.
+        self.findings.iter().rev().max_by_key(|finding| finding.verdict)
+    }
+}
+
+impl EffectKind {
+    /// The word for records and for `--json`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Write => "write",
+            Self::Execute => "execute",
+            Self::Network => "network",
+            Self::ReadSecret => "read_secret",
+            Self::Policy => "policy",
+            Self::Process => "process",
+            Self::Power => "power",
+            Self::Privilege => "privilege",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+impl std::fmt::Display for Effect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "{} {target}", self.kind.as_str()),
+            None => f.write_str(self.kind.as_str()),
+        }
     }
 }

@@ -5,9 +5,10 @@
 
 use crate::assessment::{Assessment, Effect, EffectKind, Finding, Grant, Verdict};
 use crate::keys;
+use crate::protected::credentials::{CREDENTIALS, Place};
 use crate::protected::{ReadClass, WriteClass, read_class, system::DIRECTORIES, write_class};
 use crate::scene::Scene;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Judges writing a file.
 pub fn assess_write(path: &Path, scene: &Scene) -> Assessment {
@@ -61,6 +62,14 @@ pub fn assess_read(path: &Path, scene: &Scene) -> Assessment {
     };
     let grants = if verdict == Verdict::Ask { vec![Grant::Read(path.to_path_buf())] } else { Vec::new() };
     only(finding(path, EffectKind::ReadSecret, verdict, keys::READ_SECRET, reason, grants))
+}
+
+/// The places in a home directory that hold credentials.
+pub fn credential_files(home: &Path) -> impl Iterator<Item = PathBuf> {
+    CREDENTIALS.iter().filter_map(move |place| match place {
+        Place::Home(name) | Place::Anywhere(name) => Some(home.join(name)),
+        Place::At(_) => None,
+    })
 }
 
 fn changed(path: &Path, scene: &Scene, kind: EffectKind) -> Assessment {
@@ -128,5 +137,5 @@ fn finding(
 }
 
 fn only(finding: Finding) -> Assessment {
-    Assessment { findings: vec![finding] }
+    Assessment { findings: vec![finding], ..Assessment::default() }
 }

@@ -28,7 +28,7 @@ mod walk;
 mod wrappers;
 
 pub use assessment::{Assessment, Effect, EffectKind, Finding, Grant, Verdict};
-pub use files::{assess_delete, assess_read, assess_write, assess_write_content};
+pub use files::{assess_delete, assess_read, assess_write, assess_write_content, credential_files};
 pub use keys::{RULES, Rule, key_matches};
 pub use read_only::{is_read_only, simple_command};
 pub use scene::Scene;

@@ -50,6 +50,7 @@ pub(crate) struct Walker<'s> {
     /// The content of files that the text writes, as far as it is known.
     pub(crate) contents: HashMap<PathBuf, String>,
     pub(crate) findings: Vec<Finding>,
+    pub(crate) commands: Vec<String>,
     pub(crate) spent: Spent,
     pub(crate) depth: usize,
     is_background: bool,
@@ -81,6 +82,7 @@ impl<'s> Walker<'s> {
             prepared: Vec::new(),
             contents: HashMap::new(),
             findings: Vec::new(),
+            commands: Vec::new(),
             spent: Spent::default(),
             depth: 0,
             is_background: false,
@@ -89,7 +91,7 @@ impl<'s> Walker<'s> {
     }
 
     pub(crate) fn finish(self) -> Assessment {
-        Assessment { findings: self.findings }
+        Assessment { findings: self.findings, commands: self.commands }
     }
 
     pub(crate) fn nested<T>(

@@ -167,8 +167,9 @@ impl<'t> Sum<'t> {
             self.text(settled.state.as_str());
             self.tool(&settled.message);
         }
-        for (_, word) in &settlement.decided {
-            self.text(word);
+        // A replay does not judge calls, so it has only the answers to requests.
+        for decided in settlement.decided.iter().filter(|decided| decided.was_asked) {
+            self.text(decided.decision);
         }
         self.word(settlement.start.len() as u64);
         self.value()

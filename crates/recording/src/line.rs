@@ -83,6 +83,15 @@ pub(crate) enum WhatOf<'a> {
         call: CallId,
         answer: Option<Answer>,
     },
+    /// A decision without the user on a call that needs approval.
+    Review {
+        call: CallId,
+        answer: ReviewLine,
+    },
+    /// A request about several calls; `None` if the turn was stopped meanwhile.
+    BatchApproval {
+        answer: Option<BatchLine>,
+    },
     Tool(ToolLine<'a>),
     /// Results of one reply that were too long together, as they were shortened.
     Fitted(Vec<FittedLine>),
@@ -300,14 +309,36 @@ pub(crate) enum ConcurrencyLine<'a> {
     Alone,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
     Allowed,
+    AllowedForSession,
+    AllowedAlways,
     Denied,
+    DeniedBecause(String),
+    TimedOut,
     #[serde(rename = "nobody")]
     NoUser,
     Stopped,
+}
+
+/// A decision of a model or of a setting instead of the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ReviewLine {
+    Smart,
+    Sandbox,
+    Advice(String),
+}
+
+/// An answer about several calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BatchLine {
+    AllOnce,
+    OneByOne,
+    Each(Answer),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -396,6 +427,8 @@ impl WhatOf<'_> {
             Self::Key { .. } => "key",
             Self::Judged(_) => "judged",
             Self::Approval { .. } => "approval",
+            Self::Review { .. } => "review",
+            Self::BatchApproval { .. } => "batch approval",
             Self::Tool(_) => "tool",
             Self::Hook { .. } => "hook",
             Self::Fitted(_) => "fitted",
@@ -417,6 +450,8 @@ impl EventLine {
             TurnEvent::Subagent { .. }
             | TurnEvent::MailAccepted { .. }
             | TurnEvent::HookAsked { .. }
+            | TurnEvent::CallDecided { .. }
+            | TurnEvent::BatchAsked { .. }
             | TurnEvent::ClarifyAsked { .. }
             | TurnEvent::Thinking { .. }
             | TurnEvent::ToolPreparing { .. }
@@ -431,7 +466,7 @@ impl EventLine {
             TurnEvent::Text(text) => Self::Text(text.clone()),
             TurnEvent::Reasoning(text) => Self::Reasoning(text.clone()),
             TurnEvent::Retracted => Self::Retracted,
-            TurnEvent::ApprovalAsked { id, what, cwd } => {
+            TurnEvent::ApprovalAsked { id, what, cwd, .. } => {
                 Self::ApprovalAsked { id: id.clone(), what: what.clone(), cwd: cwd.clone() }
             }
             TurnEvent::Status(text) => Self::Status(text.clone()),

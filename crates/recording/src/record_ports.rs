@@ -1,6 +1,6 @@
 //! Recording wrappers of the ports.
 
-use super::line::{Answer, MailLine, What};
+use super::line::{Answer, BatchLine, MailLine, ReviewLine, What};
 use super::outcome_sink::{OutcomeSink, WatchedEvents};
 use super::player::ended_line;
 use super::record_model::{OnEnd, RecordedRoute};
@@ -14,7 +14,9 @@ use hermes_conversation::{
     BoxFuture, DeliveryPoint, HookCall, HookEvent, HookVerdict, Hooks, Lease, Mail, Mailbox, RecordError,
     SessionId,
 };
-use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
+use hermes_tools::{
+    Approval, ApprovalRequest, AskUser, BatchApproval, Clarified, DecidedBy, Question, Review, Scope,
+};
 use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -129,8 +131,36 @@ impl AskUser for RecordedAsk {
         Box::pin(async move {
             let mut end = end;
             let approval = self.inner.approve(request).await;
-            end.is(What::Approval { call, answer: Some(answer(approval)) });
+            end.is(What::Approval { call, answer: Some(answer(&approval)) });
             approval
+        })
+    }
+
+    fn review<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Option<Review>> {
+        Box::pin(async move {
+            let review = self.inner.review(request).await?;
+            let answer = match &review {
+                Review::Allow(DecidedBy::Model) => ReviewLine::Smart,
+                Review::Allow(_) => ReviewLine::Sandbox,
+                Review::Advise(advice) => ReviewLine::Advice(advice.clone()),
+            };
+            self.recorder.put(What::Review { call: request.call_id.clone(), answer });
+            Some(review)
+        })
+    }
+
+    fn approve_batch<'a>(&'a self, requests: &'a [ApprovalRequest]) -> BoxFuture<'a, BatchApproval> {
+        let end = OnEnd::new(self.recorder.clone(), What::BatchApproval { answer: None });
+        Box::pin(async move {
+            let mut end = end;
+            let batch = self.inner.approve_batch(requests).await;
+            let line = match &batch {
+                BatchApproval::AllOnce => BatchLine::AllOnce,
+                BatchApproval::OneByOne => BatchLine::OneByOne,
+                BatchApproval::Each(approval) => BatchLine::Each(answer(approval)),
+            };
+            end.is(What::BatchApproval { answer: Some(line) });
+            batch
         })
     }
 
@@ -144,10 +174,14 @@ impl AskUser for RecordedAsk {
     }
 }
 
-fn answer(approval: Approval) -> Answer {
+fn answer(approval: &Approval) -> Answer {
     match approval {
-        Approval::Allowed => Answer::Allowed,
-        Approval::Denied => Answer::Denied,
+        Approval::Allowed(Scope::Once) => Answer::Allowed,
+        Approval::Allowed(Scope::Session) => Answer::AllowedForSession,
+        Approval::Allowed(Scope::Always) => Answer::AllowedAlways,
+        Approval::Denied { reason: None } => Answer::Denied,
+        Approval::Denied { reason: Some(reason) } => Answer::DeniedBecause(reason.clone()),
+        Approval::TimedOut => Answer::TimedOut,
         Approval::NoUser => Answer::NoUser,
         Approval::Stopped => Answer::Stopped,
     }

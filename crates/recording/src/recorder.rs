@@ -246,6 +246,8 @@ fn is_input(what: &WhatOf<'_>) -> bool {
         | WhatOf::Waited { .. }
         | WhatOf::Key { .. }
         | WhatOf::Approval { .. }
+        | WhatOf::Review { .. }
+        | WhatOf::BatchApproval { .. }
         | WhatOf::Stop
         | WhatOf::Commit(_)
         | WhatOf::Originals(_)

@@ -148,6 +148,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         secrets: Arc::default(),
         settings: ToolSettings::default(),
         locks: Arc::new(PathLocks::default()),
+        safety: hermes_tools::Safety::default(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The other input ports of a turn, fed from a recording.
 
 use super::cursor::Cursor;
-use super::line::{Answer, MailLine, What};
+use super::line::{Answer, BatchLine, MailLine, ReviewLine, What};
 use super::recorded_answer::RecordedAnswer;
 use hermes_agent::{Pause, sleep};
 use hermes_context::{self as context, NoSummaries, Summarise, Summary, SummaryFailure};
@@ -10,7 +10,9 @@ use hermes_conversation::{
     SessionId,
 };
 use hermes_store::{SessionDb, StoreError};
-use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
+use hermes_tools::{
+    Approval, ApprovalRequest, AskUser, BatchApproval, Clarified, DecidedBy, Question, Review, Scope,
+};
 use std::sync::Arc;
 
 pub(crate) struct ReplayedAsk {
@@ -26,16 +28,50 @@ impl AskUser for ReplayedAsk {
         }
         let asked = request.call_id.clone();
         let pick = move |what: &What| match what {
-            What::Approval { call, answer } if *call == asked => Some(*answer),
+            What::Approval { call, answer } if *call == asked => Some(answer.clone()),
+            _ => None,
+        };
+        let recorded = RecordedAnswer::new(self.cursor.clone(), "an answer to a question", Box::new(pick));
+        Box::pin(async move { approval(recorded.answer().await) })
+    }
+
+    fn review<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Option<Review>> {
+        if let (true, Some(live)) = (self.cursor.is_live(), &self.live) {
+            return live.review(request);
+        }
+        let is_next = |what: &What| matches!(what, What::Review { call, .. } if *call == request.call_id);
+        let line = self.cursor.peek(is_next).unwrap_or_default().then(|| {
+            self.cursor.take("a review", |what| match what {
+                What::Review { answer, .. } => Some(answer.clone()),
+                _ => None,
+            })
+        });
+        let review = line.flatten().map(|line| match line {
+            ReviewLine::Smart => Review::Allow(DecidedBy::Model),
+            ReviewLine::Sandbox => Review::Allow(DecidedBy::Sandbox),
+            ReviewLine::Advice(advice) => Review::Advise(advice),
+        });
+        Box::pin(async move { review })
+    }
+
+    fn approve_batch<'a>(&'a self, requests: &'a [ApprovalRequest]) -> BoxFuture<'a, BatchApproval> {
+        if let (true, Some(live)) = (self.cursor.is_live(), &self.live) {
+            return live.approve_batch(requests);
+        }
+        // Recordings of older versions have none.
+        if self.cursor.peek(|what| matches!(what, What::BatchApproval { .. })) != Some(true) {
+            return Box::pin(async { BatchApproval::OneByOne });
+        }
+        let pick = |what: &What| match what {
+            What::BatchApproval { answer } => Some(answer.clone()),
             _ => None,
         };
         let recorded = RecordedAnswer::new(self.cursor.clone(), "an answer to a question", Box::new(pick));
         Box::pin(async move {
             match recorded.answer().await {
-                Answer::Allowed => Approval::Allowed,
-                Answer::Denied => Approval::Denied,
-                Answer::NoUser => Approval::NoUser,
-                Answer::Stopped => Approval::Stopped,
+                BatchLine::AllOnce => BatchApproval::AllOnce,
+                BatchLine::OneByOne => BatchApproval::OneByOne,
+                BatchLine::Each(answer) => BatchApproval::Each(approval(answer)),
             }
         })
     }
@@ -53,6 +89,19 @@ impl AskUser for ReplayedAsk {
             Some(live) if self.cursor.is_live() => live.is_present(),
             _ => self.is_watched,
         }
+    }
+}
+
+fn approval(answer: Answer) -> Approval {
+    match answer {
+        Answer::Allowed => Approval::ONCE,
+        Answer::AllowedForSession => Approval::Allowed(Scope::Session),
+        Answer::AllowedAlways => Approval::Allowed(Scope::Always),
+        Answer::Denied => Approval::DENIED,
+        Answer::DeniedBecause(reason) => Approval::Denied { reason: Some(reason) },
+        Answer::TimedOut => Approval::TimedOut,
+        Answer::NoUser => Approval::NoUser,
+        Answer::Stopped => Approval::Stopped,
     }
 }
 

@@ -130,12 +130,9 @@ fn prepared(call: &ToolCall, line: JudgedLine<'_>) -> Prepared {
     call.name = line.name.into_owned();
     let verdict = match line.verdict {
         VerdictLine::Run => Verdict::Run,
-        VerdictLine::Ask { what, cwd } => Verdict::Ask(ApprovalRequest {
-            call_id: call.id.clone(),
-            tool: call.name.clone(),
-            what: what.into_owned(),
-            cwd: cwd.into_owned(),
-        }),
+        VerdictLine::Ask { what, cwd } => {
+            Verdict::Ask(ApprovalRequest::once(call.id.clone(), &call.name, what, cwd.into_owned()))
+        }
         VerdictLine::Refuse { text, decision } => {
             Verdict::Refuse { text: text.into_owned(), decision: known(&decision) }
         }

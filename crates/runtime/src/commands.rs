@@ -132,6 +132,14 @@ pub static TABLE: &[Command] = &[
         "list personalities, or use one from now on (`none` clears it)",
         handlers::personality,
     ),
+    row(
+        "yolo",
+        "[on|off]",
+        "show or set whether commands run without approval in this session; the sandbox stays",
+        handlers::yolo,
+    ),
+    row("approvals", "[clear]", "list the approvals of this session, or forget them", handlers::approvals),
+    row("sandbox", "", "show what the sandbox of commands enforces", handlers::sandbox),
     row("quit", "", "leave", handlers::quit).also(&["exit"]).terminal_only(),
 ];
 

@@ -19,8 +19,8 @@ use hermes_conversation::{
 use hermes_prompt::Additions;
 use hermes_providers::Endpoint;
 use hermes_tools::{
-    Approval, ApprovalRequest, AskUser, CallScope, Clarified, Delegate, HelperReport, HelperTask, NoUser,
-    Question, Role,
+    Approval, ApprovalRequest, AskUser, CallScope, Clarified, DecidedBy, Delegate, HelperReport, HelperTask,
+    NoUser, Question, Review, Role,
 };
 pub(crate) use report::interrupted;
 use report::{SubAgentEnd, Trace};
@@ -221,7 +221,12 @@ struct ApproveAll;
 
 impl AskUser for ApproveAll {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(async { Approval::Allowed })
+        Box::pin(async { Approval::ONCE })
+    }
+
+    /// No user has seen the request, so the sandbox is not widened for it.
+    fn review<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Option<Review>> {
+        Box::pin(async { Some(Review::Allow(DecidedBy::Yolo)) })
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {

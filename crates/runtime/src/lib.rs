@@ -4,6 +4,7 @@
 //! Every front end starts here: it opens a [`Runtime`] on a home and drives a [`Session`] through its
 //! [`SessionHandle`].
 
+mod approvals;
 pub mod busy;
 pub mod commands;
 mod conversing;
@@ -37,6 +38,9 @@ mod summaries;
 #[cfg(test)]
 mod testing;
 
+pub use approvals::{
+    CommandCheck, SandboxStatus, approval_scene, command_check, sandbox_policy, sandbox_status,
+};
 pub use conversing::{ConversationRequest, ConversationResult, chat, run_conversation};
 pub use error::{RuntimeError, with_causes};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
@@ -47,6 +51,7 @@ pub use hermes_config::home::Home;
 pub use hermes_exec::environment_handover;
 pub use hermes_exec::kill_all as kill_all_commands;
 pub use hermes_exec::supervisor::{Program, supervise};
+pub use hermes_exec::{TraceReport, Traced, child_env, run_traced};
 pub use hermes_guard::{Finding as ScanFinding, Scope as ScanScope, scan as scan_text};
 pub use hermes_memory::{
     MemoryProvider, PendingChange, SessionRecall, forget_pending, memory_book, pending, recalled,

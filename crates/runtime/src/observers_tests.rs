@@ -104,14 +104,10 @@ fn only_the_holder_of_the_right_answers_and_can_hand_it_over() {
     let hub = hub();
     let ((_, one), (_, two)) = (hub.subscribe(), hub.subscribe());
     one.take_answering();
-    let request = ApprovalRequest {
-        call_id: hermes_conversation::CallId::new("c"),
-        tool: "t".into(),
-        what: "w".into(),
-        cwd: "/".into(),
-    };
+    let request =
+        ApprovalRequest::once(hermes_conversation::CallId::new("c1"), "terminal", "ls", "/tmp".into());
     let (id, mut answer) = hub.ask(QuestionKind::Approval(request));
-    let yes = || Answer::Approval(Approval::Allowed);
+    let yes = || Answer::Approval(Approval::ONCE);
     assert!(!two.answer(id, yes()), "without the right");
     assert!(!two.hand_answering_to(two.id()) && one.hand_answering_to(two.id()));
     assert!(!one.answer(id, yes()), "the right was handed over");

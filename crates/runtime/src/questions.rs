@@ -2,7 +2,7 @@
 
 use crate::observers::Hub;
 use hermes_conversation::BoxFuture;
-use hermes_tools::{Approval, ApprovalRequest, AskUser, Clarified, Question};
+use hermes_tools::{Approval, ApprovalRequest, AskUser, BatchApproval, Clarified, Question};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub struct PendingQuestion {
 pub enum QuestionKind {
     /// A tool call or a hook that needs approval.
     Approval(ApprovalRequest),
+    /// Several tool calls of one reply that need approval.
+    Batch(Vec<ApprovalRequest>),
     /// A question of the model.
     Clarify(Question),
 }
@@ -33,6 +35,7 @@ pub enum QuestionKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Approval(Approval),
+    Batch(BatchApproval),
     Text(String),
     /// The front end cannot ask the user now.
     Unavailable,
@@ -51,7 +54,17 @@ impl AskUser for SessionQuestions {
                 Some(Answer::Approval(approval)) => approval,
                 Some(Answer::Unavailable) => Approval::NoUser,
                 // A text is not an approval, and neither is silence.
-                Some(Answer::Text(_)) | None => Approval::Denied,
+                Some(Answer::Text(_) | Answer::Batch(_)) | None => Approval::DENIED,
+            }
+        })
+    }
+
+    fn approve_batch<'a>(&'a self, requests: &'a [ApprovalRequest]) -> BoxFuture<'a, BatchApproval> {
+        Box::pin(async move {
+            match self.answer(QuestionKind::Batch(requests.to_vec())).await {
+                Some(Answer::Batch(answer)) => answer,
+                Some(Answer::Approval(approval)) => BatchApproval::Each(approval),
+                Some(Answer::Text(_) | Answer::Unavailable) | None => BatchApproval::OneByOne,
             }
         })
     }
@@ -63,7 +76,9 @@ impl AskUser for SessionQuestions {
             }
             match self.answer(QuestionKind::Clarify(question.clone())).await {
                 Some(Answer::Text(text)) => Clarified::Answered(text),
-                Some(Answer::Approval(_) | Answer::Unavailable) | None => Clarified::NoUser,
+                Some(Answer::Approval(_) | Answer::Batch(_) | Answer::Unavailable) | None => {
+                    Clarified::NoUser
+                }
             }
         })
     }

@@ -23,8 +23,8 @@ use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
-    ApprovalMode, AskUser, COMMAND_TOOLSETS, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks,
-    Places, Registry, ToolContext, ToolSettings, ToolSetup, Toolset, Withheld,
+    AskUser, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Registry, ToolContext,
+    ToolSettings, ToolSetup, Toolset, Withheld,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -353,6 +353,7 @@ impl Runtime {
             fence_key: self.fence_keys(),
             settings: self.tool_settings()?,
             locks: self.locks.clone(),
+            safety: self.safety(session)?,
         })))
     }
 
@@ -377,7 +378,7 @@ impl Runtime {
             max_line_length: number(&output.max_line_length, default.max_line_length)?,
             file_read_max_chars: number(&settings.file_read_max_chars, default.file_read_max_chars)?,
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
-            approvals: ApprovalMode::from_config(settings.approvals.mode.value()?.as_str()),
+            approvals: crate::approvals::policy(settings)?,
             folder_hints: !settings.agent.ignore_rules.value()?,
             withheld: withheld(&self.config),
             clarify_timeout: settings.agent.clarify_timeout.value()?,
@@ -412,7 +413,6 @@ fn supervised(
 fn withheld(config: &Config) -> Vec<Withheld> {
     let withheld = |promise: UnsupportedSafety| {
         let toolsets = match promise.refused {
-            Refused::Commands => COMMAND_TOOLSETS,
             Refused::CommandsAndFiles => MACHINE_TOOLSETS,
             // The session is not started.
             Refused::Run => return None,

@@ -267,7 +267,7 @@ impl Session {
 
     /// Changes the working directory of later tool calls.
     pub(crate) fn set_cwd(&mut self, cwd: PathBuf) {
-        self.tool_context.set_cwd(cwd);
+        self.tool_context.relocate(cwd);
     }
 
     pub fn id(&self) -> &SessionId {
@@ -276,6 +276,16 @@ impl Session {
 
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.runtime
+    }
+
+    /// The state of the session's tools.
+    pub(crate) fn tool_context(&self) -> &ToolContext {
+        &self.tool_context
+    }
+
+    /// One line about the confinement of commands.
+    pub fn sandbox_summary(&self) -> String {
+        self.tool_context.sandbox_summary()
     }
 
     /// The current working directory.

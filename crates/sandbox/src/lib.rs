@@ -29,4 +29,4 @@ pub use explain::{Denial, Grant, Judge, Operation, explain};
 pub use policy::{Network, Places, Policy, Profile};
 pub use prepared::Prepared;
 pub use report::{Layer, Report, enforced};
-pub use support::{Support, support};
+pub use support::{Support, confines_files, support};

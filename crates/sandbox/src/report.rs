@@ -100,6 +100,12 @@ fn devices(support: &Support) -> Layer {
 }
 
 impl Report {
+    /// Returns true if every layer that the policy asks for is enforced.
+    pub fn is_whole(&self) -> bool {
+        let holds = |layer: &Layer| matches!(layer, Layer::Enforced | Layer::Open);
+        self.layers().into_iter().all(|(_, layer)| holds(layer)) && holds(&self.namespaces)
+    }
+
     /// One line for the start of a session and for `doctor`.
     pub fn summary(&self) -> String {
         let name = match self.profile {

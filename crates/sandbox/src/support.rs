@@ -24,6 +24,11 @@ pub fn support() -> &'static Support {
     SUPPORT.get_or_init(Support::probe)
 }
 
+/// Returns true if the kernel can confine the files of commands. Cheap where Landlock is there: nothing is probed.
+pub fn confines_files() -> bool {
+    sys::landlock_abi().is_ok() || support().mounts.is_ok()
+}
+
 impl Support {
     /// Tries each part.
     pub fn probe() -> Self {

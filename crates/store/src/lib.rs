@@ -11,7 +11,7 @@ mod sessions;
 
 pub use error::{SqliteFailure, StoreError};
 pub use sessions::{
-    Acquired, Archived, AutoPrune, AutoPruned, BackupError, CacheLedgerEntry, Check, Clock,
+    Acquired, ApprovalCounts, Archived, AutoPrune, AutoPruned, BackupError, CacheLedgerEntry, Check, Clock,
     CompactionFailures, ContextMessage, CopiedFiles, CostSummary, Count, Drained, Existing, ExportError,
     ExportFilter, ExportFormat, FileKind, FileRule, FilesHealth, Finding, Health, ImportError, ImportProblem,
     Imported, ImportedParts, Include, IndexHealth, Insights, InsightsFilter, LONGEST_PAUSE, LastSent,

@@ -51,7 +51,8 @@ pub use record::rewind::Rewound;
 pub use search::full_text::{Drained, Reindexed};
 pub use search::{ContextMessage, SearchFilter, SearchHit, SearchReport, Sort};
 pub use statistics::insights::{
-    CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter, SessionUse, Share,
+    ApprovalCounts, CostSummary, Count, Insights, InsightsFilter, LONGEST_PAUSE, MessageCounts, Quarter,
+    SessionUse, Share,
 };
 pub use statistics::totals::{NamedTally, Statistics, Tally};
 

@@ -41,6 +41,7 @@ async fn serve(mut observer: Observer, ask: Arc<dyn AskUser>) {
 async fn answer(ask: &Arc<dyn AskUser>, question: &PendingQuestion) -> Answer {
     match &question.kind {
         QuestionKind::Approval(request) => Answer::Approval(ask.approve(request).await),
+        QuestionKind::Batch(requests) => Answer::Batch(ask.approve_batch(requests).await),
         QuestionKind::Clarify(question) => match ask.clarify(question).await {
             Clarified::Answered(text) => Answer::Text(text),
             Clarified::NoUser => Answer::Unavailable,

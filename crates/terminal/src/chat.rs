@@ -104,7 +104,9 @@ impl Chat {
             term::printable(&opened.model),
             opened.origin
         ));
-        term::print_line(&format!("{dim}  {}{off}", term::printable(&opened.caching)));
+        for line in [&opened.caching, &opened.sandbox] {
+            term::print_line(&format!("{dim}  {}{off}", term::printable(line)));
+        }
         for notice in opened.notices {
             term::print_line(&format!("{dim}  {}{off}", term::printable(&notice)));
         }
@@ -329,6 +331,8 @@ struct Opened {
     origin: String,
     provider: String,
     caching: String,
+    /// One line about the confinement of commands.
+    sandbox: String,
     notices: Vec<String>,
     is_resumed: bool,
 }
@@ -342,6 +346,7 @@ fn start(mut session: Session) -> (SessionHandle, Opened) {
         origin: endpoint.origin().to_string(),
         provider: endpoint.label(),
         caching: session.caching_note(),
+        sandbox: session.sandbox_summary(),
         notices,
         is_resumed: session.is_resumed(),
     };

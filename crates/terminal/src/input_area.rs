@@ -62,12 +62,10 @@ impl InputArea {
 
 /// The row of the typed line; `None` if it is empty, unless an answer is expected.
 pub(crate) fn typed_row(prompt: Prompt, draft: &str, width: usize) -> Option<String> {
-    let label = match prompt {
-        Prompt::Line if draft.is_empty() => return None,
-        Prompt::Line => "❯ ",
-        Prompt::Answer => "  Your answer: ",
-        Prompt::OwnAnswer => "  Your own answer: ",
-    };
+    if prompt == Prompt::Line && draft.is_empty() {
+        return None;
+    }
+    let label = prompt.label();
     let columns = width.saturating_sub(label.chars().count() + 1);
     Some(format!("{label}{}", tail(draft, columns)))
 }

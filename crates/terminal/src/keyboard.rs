@@ -4,7 +4,10 @@
 
 mod question_line;
 
+pub(crate) use question_line::QuestionLine;
+
 use crate::editor::{Editor, Listening, Remember};
+use crate::turn_printer::LocalOutput;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, watch};
 
@@ -18,6 +21,23 @@ pub(crate) enum Prompt {
     Answer,
     /// The answer to a question that is none of the choices.
     OwnAnswer,
+    /// The answer to an approval request.
+    Approval,
+    /// The reason of a denial.
+    Reason,
+}
+
+impl Prompt {
+    /// The text before the typed line.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Line => "❯ ",
+            Self::Answer => "  Your answer: ",
+            Self::OwnAnswer => "  Your own answer: ",
+            Self::Approval => "  Run it? ",
+            Self::Reason => "  Reason: ",
+        }
+    }
 }
 
 /// The typed line as the screen shows it.
@@ -49,6 +69,7 @@ struct State {
 struct Turn {
     lines: mpsc::UnboundedSender<String>,
     shown: Arc<watch::Sender<Shown>>,
+    output: mpsc::UnboundedSender<LocalOutput>,
 }
 
 /// The input during a turn.
@@ -63,13 +84,13 @@ impl Keyboard {
         Self { editor, state: Arc::default() }
     }
 
-    /// Reads keys from now on, starting with `draft`.
-    pub(crate) fn begin(&self, draft: String) -> Typing {
+    /// Reads keys from now on, starting with `draft`. Texts of questions go to `output`.
+    pub(crate) fn begin(&self, draft: String, output: mpsc::UnboundedSender<LocalOutput>) -> Typing {
         let (into, lines) = mpsc::unbounded_channel();
         let (shown, seen) = watch::channel(Shown::default());
         self.with(|state| {
             state.draft = draft;
-            state.turn = Some(Turn { lines: into, shown: Arc::new(shown) });
+            state.turn = Some(Turn { lines: into, shown: Arc::new(shown), output });
         });
         self.give_back();
         Typing { lines, shown: seen }
@@ -96,7 +117,7 @@ impl Keyboard {
     /// Returns the keyboard to the typed line, if a turn is still running.
     pub(crate) fn give_back(&self) {
         self.with(|state| {
-            let Some(Turn { lines, shown }) = state.turn.clone() else { return };
+            let Some(Turn { lines, shown, .. }) = state.turn.clone() else { return };
             state.round += 1;
             let round = state.round;
             let heard = move |text: &str, line: Option<String>| {

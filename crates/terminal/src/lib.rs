@@ -5,6 +5,7 @@
 //! Nothing here reads settings files or the command line.
 
 mod answering;
+mod approval_view;
 mod ask_user;
 pub mod browse;
 mod chat;

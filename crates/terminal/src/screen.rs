@@ -2,9 +2,10 @@
 //!
 //! [`Screen`] turns events into text and holds the little state that layout needs; `turn_printer` prints it.
 
+use crate::approval_view::{self, Asked};
 use crate::choices::numbered;
 use crate::compaction_text::compaction_line;
-use crate::term::{Style, one_line, printable, revealed};
+use crate::term::{self, Style, one_line, printable, revealed};
 use crate::tool_line::{self, Ended};
 use hermes_conversation::{CallTitle, MailMode, SubagentEvent, TurnEvent};
 use std::collections::HashMap;
@@ -78,8 +79,19 @@ impl Screen {
                 let line = tool_line::finished(&ended, self.style);
                 self.line(&line)
             }
-            TurnEvent::ApprovalAsked { what, cwd, .. } if self.questions.is_some() => {
-                let question = self.question(what, cwd);
+            TurnEvent::ApprovalAsked { what, cwd, effects, .. } if self.questions.is_some() => {
+                let (columns, rows) = term::size(&std::io::stdout());
+                let question =
+                    approval_view::request(&Asked { what, cwd, effects }, self.style, columns, rows);
+                self.line(&question)
+            }
+            TurnEvent::BatchAsked { calls } if self.questions.is_some() => {
+                let (columns, _) = term::size(&std::io::stdout());
+                let calls: Vec<Asked<'_>> = calls
+                    .iter()
+                    .map(|call| Asked { what: &call.what, cwd: &call.cwd, effects: &call.effects })
+                    .collect();
+                let question = approval_view::batch(&calls, self.style, columns);
                 self.line(&question)
             }
             TurnEvent::ClarifyAsked { question, choices, .. } if self.is_conversation => {
@@ -110,6 +122,8 @@ impl Screen {
             TurnEvent::Accepted
             | TurnEvent::Reasoning(_)
             | TurnEvent::ApprovalAsked { .. }
+            | TurnEvent::BatchAsked { .. }
+            | TurnEvent::CallDecided { .. }
             | TurnEvent::ClarifyAsked { .. }
             | TurnEvent::Thinking { .. }
             | TurnEvent::HookAsked { .. }
@@ -142,7 +156,9 @@ impl Screen {
     pub(crate) fn take(&mut self, event: &TurnEvent, out: &mut String) -> bool {
         out.push_str(&self.event(event));
         match event {
-            TurnEvent::ApprovalAsked { .. } | TurnEvent::HookAsked { .. } => true,
+            TurnEvent::ApprovalAsked { .. } | TurnEvent::BatchAsked { .. } | TurnEvent::HookAsked { .. } => {
+                true
+            }
             TurnEvent::ClarifyAsked { .. } => self.is_conversation,
             _ => false,
         }
@@ -158,14 +174,6 @@ impl Screen {
     /// The text that ends the turn.
     pub(crate) fn end(&mut self) -> String {
         self.close_block()
-    }
-
-    /// The approval request, with the whole command.
-    fn question(&self, what: &str, cwd: &str) -> String {
-        let Style { bold, off, dim, .. } = self.style;
-        let shown = revealed(what);
-        let lines: Vec<_> = shown.lines().map(|line| format!("    {bold}{line}{off}")).collect();
-        format!("  The model wants to run this in {dim}{}{off}:\n{}", revealed(cwd), lines.join("\n"))
     }
 
     /// A question of the model with its choices.

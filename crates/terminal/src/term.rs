@@ -99,6 +99,13 @@ pub fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
+/// The width and height of a stream; 80x24 if it is not a terminal or its size is unknown.
+pub(crate) fn size(stream: &(impl IsTerminal + AsFd)) -> (usize, usize) {
+    let size = stream.is_terminal().then(|| tcgetwinsize(stream).ok()).flatten();
+    let rows = size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0);
+    (columns(stream), rows.unwrap_or(24))
+}
+
 /// Set when standard output could not be written for another reason than a closed pipe.
 static OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
 

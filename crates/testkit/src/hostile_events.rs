@@ -1,8 +1,8 @@
 //! Events of a turn with control characters in every string, for tests of what is printed.
 
 use hermes_conversation::{
-    CallEnding, CallId, CompactionReport, KeptCounts, MailId, MailMode, SessionId, SubagentEvent, SummaryBy,
-    TokenCount, Trigger, TurnEvent, Usage,
+    AskedCall, CallEnding, CallId, CompactionReport, KeptCounts, MailId, MailMode, SessionId, SubagentEvent,
+    SummaryBy, TokenCount, Trigger, TurnEvent, Usage,
 };
 
 /// A title change, a screen wipe, a style of ours, C1 controls, DEL, a carriage return, an override of direction.
@@ -45,7 +45,23 @@ pub fn events(text: &str) -> Vec<TurnEvent> {
         TurnEvent::Retracted,
         TurnEvent::Thinking { active: true },
         TurnEvent::ToolPreparing { name: owned() },
-        TurnEvent::ApprovalAsked { id: id.clone(), what: owned(), cwd: owned() },
+        TurnEvent::ApprovalAsked {
+            id: id.clone(),
+            what: owned(),
+            cwd: owned(),
+            effects: vec![owned()],
+            rules: vec![owned()],
+        },
+        TurnEvent::BatchAsked {
+            calls: vec![AskedCall { id: id.clone(), what: owned(), cwd: owned(), effects: vec![owned()] }],
+        },
+        TurnEvent::CallDecided {
+            id: id.clone(),
+            decision: "denied",
+            by: "user",
+            scope: None,
+            rules: vec![owned()],
+        },
         TurnEvent::ClarifyAsked { id: id.clone(), question: owned(), choices: vec![owned()] },
         TurnEvent::HookAsked { key: owned(), event: owned(), command: owned(), is_changed: true },
         TurnEvent::StepFinished { usage: Some(Usage::default()) },
@@ -98,6 +114,8 @@ fn is_covered(event: &TurnEvent) {
         | TurnEvent::ToolStarted { .. }
         | TurnEvent::ToolFinished { .. }
         | TurnEvent::ApprovalAsked { .. }
+        | TurnEvent::BatchAsked { .. }
+        | TurnEvent::CallDecided { .. }
         | TurnEvent::ClarifyAsked { .. }
         | TurnEvent::HookAsked { .. }
         | TurnEvent::StepFinished { .. }

@@ -251,8 +251,8 @@ impl State {
             assert!(!kept.settled, "MemoryTranscript: intent {} is settled twice", settled.intent);
             *kept = IntentEntry { state: settled.state, settled: true };
         }
-        for (intent, _) in &settlement.decided {
-            self.kept(*intent);
+        for decided in &settlement.decided {
+            self.kept(decided.intent);
         }
         settlement.start.iter().map(|intent| self.start(*intent)).collect()
     }

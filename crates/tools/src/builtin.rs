@@ -8,6 +8,7 @@ pub(crate) mod delegate_task;
 mod exit_meaning;
 mod foreground;
 mod found;
+mod lasting;
 mod memory;
 mod page;
 mod patch;

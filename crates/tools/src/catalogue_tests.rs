@@ -1,8 +1,9 @@
 use crate::testing::Bench;
+use crate::testing::asking_action;
 use crate::tool::Typed;
 use crate::{
-    ApprovalMode, CallScope, Concurrency, Deferral, Registry, Tool, ToolContext, ToolError, ToolOutput,
-    ToolSettings, Toolset, Verdict,
+    Action, ApprovalMode, CallScope, Concurrency, Deferral, Registry, Tool, ToolContext, ToolError,
+    ToolOutput, ToolSettings, Toolset, Verdict,
 };
 use hermes_conversation::Effect;
 use schemars::JsonSchema;
@@ -30,8 +31,8 @@ impl Tool for Lamp {
         Effect::Any
     }
 
-    fn approval(&self, args: &LampArgs, _: &ToolContext) -> Option<String> {
-        (args.room == "cellar").then(|| "light in the cellar".to_owned())
+    fn action(&self, args: &LampArgs, cx: &ToolContext) -> Option<Action> {
+        (args.room == "cellar").then(|| asking_action("light in the cellar", cx))
     }
 
     fn concurrency(&self, _: &LampArgs, _: &ToolContext) -> Concurrency {
@@ -44,7 +45,7 @@ impl Tool for Lamp {
 }
 
 fn bench(deferral: Deferral) -> Bench {
-    let mut bench = Bench::with(ToolSettings { approvals: ApprovalMode::Manual, ..ToolSettings::default() });
+    let mut bench = Bench::with(ToolSettings::with_approvals(ApprovalMode::Manual));
     bench.registry.register(Arc::new(Typed::new(Lamp))).unwrap();
     bench.registry = bench.registry.with_catalogue(deferral);
     bench

@@ -6,7 +6,8 @@ use crate::paths::{self, PathLocks};
 use crate::protect::Places;
 use crate::reads::ReadLog;
 use crate::record_reader::RecordReader;
-use crate::{Delegate, Memory, Skills, ToolSettings, user_home};
+use crate::safety::project_of;
+use crate::{Delegate, Memory, Safety, SessionApprovals, Skills, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, SpillLimits};
@@ -51,6 +52,7 @@ pub struct ToolSetup {
     pub settings: ToolSettings,
     /// Shared by all sessions of a process.
     pub locks: Arc<PathLocks>,
+    pub safety: Safety,
 }
 
 /// The state that outlives a call and ends with the session.
@@ -64,6 +66,8 @@ pub struct ToolContext {
     /// Calls that ran a command and are not recorded yet.
     commands: Mutex<Vec<IntentId>>,
     hints: Mutex<FolderHints>,
+    approvals: Mutex<SessionApprovals>,
+    project: Mutex<PathBuf>,
 }
 
 /// By which the command of a session's call can be found again.
@@ -75,14 +79,17 @@ impl ToolContext {
     pub fn new(mut setup: ToolSetup) -> Self {
         setup.user_home = setup.user_home.or_else(user_home::from_system);
         let places = Places::new(&setup.home, setup.user_home.as_deref());
+        let project = project_of(&paths::real(&setup.cwd), &places);
         Self {
             places,
+            project: Mutex::new(project),
             cwd: Mutex::new(setup.cwd.clone()),
             has_moved: AtomicBool::new(false),
             reads: Mutex::default(),
             todos: Mutex::default(),
             commands: Mutex::default(),
             hints: Mutex::new(FolderHints::below(&setup.cwd)),
+            approvals: Mutex::default(),
             setup,
         }
     }
@@ -146,6 +153,23 @@ impl ToolContext {
     /// Lets go of what the session holds outside this process.
     pub async fn leave(&self) {
         self.setup.backend.leave().await;
+        if let Some(temporary) = self.temporary() {
+            // It is missing if no command ran; what cannot be deleted is left to the system.
+            let _ = std::fs::remove_dir_all(temporary);
+        }
+    }
+
+    pub(crate) fn lock_approvals(&self) -> MutexGuard<'_, SessionApprovals> {
+        lock(&self.approvals)
+    }
+
+    pub(crate) fn safety(&self) -> &Safety {
+        &self.setup.safety
+    }
+
+    /// The project of the session. Commands that change the directory do not change it.
+    pub fn project(&self) -> PathBuf {
+        lock(&self.project).clone()
     }
 
     pub(crate) fn fence_key(&self) -> FenceKey {
@@ -157,9 +181,17 @@ impl ToolContext {
         self.command_key(intent)
     }
 
-    /// The new working directory, if a command changed it since the last call.
+    /// The new working directory, if a command changed it since the last call. One outside of the project is not
+    /// kept for a later run: it would become the project there.
     pub fn take_move(&self) -> Option<PathBuf> {
-        self.has_moved.swap(false, Ordering::Relaxed).then(|| self.cwd())
+        let moved = self.has_moved.swap(false, Ordering::Relaxed).then(|| self.cwd());
+        moved.filter(|cwd| cwd.starts_with(self.project()))
+    }
+
+    /// Moves the session to a directory of the user's choice, with its project.
+    pub fn relocate(&self, cwd: PathBuf) {
+        *lock(&self.project) = project_of(&paths::real(&cwd), &self.places);
+        self.set_cwd(cwd);
     }
 
     /// Moves the session to another folder, as a command does.
@@ -217,7 +249,7 @@ impl ToolContext {
 
     /// Resolves `path` against `cwd`.
     pub(crate) fn resolve(&self, path: &Path, cwd: &Path) -> PathBuf {
-        paths::resolve(path, cwd, self.setup.user_home.as_deref())
+        self.shared_with_commands(paths::resolve(path, cwd, self.setup.user_home.as_deref()))
     }
 
     /// The reason why `path` is not taken literally, if any.

@@ -27,10 +27,10 @@ mod protect;
 mod reads;
 mod record_reader;
 mod registry;
+mod safety;
 mod schema;
 mod segments;
 mod settings;
-mod simple_command;
 mod skills;
 mod text;
 mod tool;
@@ -42,7 +42,11 @@ mod validate;
 #[cfg(test)]
 mod testing;
 
-pub use approval::{Approval, ApprovalMode, ApprovalRequest, AskUser, NoUser, denied_text};
+pub use approval::{
+    Action, ActionKind, AllowList, Approval, ApprovalMode, ApprovalPolicy, ApprovalRequest, AskUser,
+    BatchApproval, Coverage, DecidedBy, Decision, NoUser, Review, Scope, SessionApprovals, SmartAnswer,
+    Unattended, decide, denied_text, smart_prompt,
+};
 pub use batch::{batch_limit, fit_batch};
 pub use builtin::PLAN_TOOL;
 pub use builtin::delegate_task::recollected;
@@ -62,6 +66,7 @@ pub use prepared::{Finished, Prepared, RunScope, Verdict};
 pub use protect::Places;
 pub use record_reader::{RecordHit, RecordMessage, RecordReader};
 pub use registry::{Registry, Toolbox};
+pub use safety::{RememberRules, Safety, SandboxSettings, project_of, scene};
 pub use segments::segments;
 pub use settings::{COMMAND_TOOLSETS, MACHINE_TOOLSETS, ToolSettings, Withheld};
 pub use skills::{ChangedSkill, ListedSkill, SkillChange, Skills, ViewedSkill};

@@ -29,6 +29,8 @@ pub enum OpenError {
     NotRegular(&'static str),
     #[error("it leads out of the project to {}", .0.display())]
     Outside(PathBuf),
+    #[error("it became a link to {} meanwhile", .0.display())]
+    Moved(PathBuf),
     #[error("{0}")]
     Protected(String),
 }
@@ -36,6 +38,15 @@ pub enum OpenError {
 /// Opens a regular file, wherever it is.
 pub fn open_regular(path: &Path) -> Result<Opened, OpenError> {
     open_if(path, |_, _| Ok(()))
+}
+
+/// Opens the regular file that `path` is the real path of. A link that was put in its place or above it since the path
+/// was checked is an error.
+pub(crate) fn open_exactly(path: &Path) -> Result<Opened, OpenError> {
+    open_if(path, |real, _| match real == path {
+        true => Ok(()),
+        false => Err(OpenError::Moved(real.to_owned())),
+    })
 }
 
 /// Opens a regular file that tools may read.

@@ -56,14 +56,44 @@ fn normalised(path: &Path) -> PathBuf {
     plain
 }
 
-/// Follows links in the part of the path that exists; the rest is kept as written.
+/// Links that are followed one after another, at most.
+const MAX_LINKS: usize = 40;
+
+/// Follows links in the part of the path that exists; the rest is kept as written. A link whose target is missing is
+/// followed, too: writing to it would create the target.
 pub(crate) fn real(path: &Path) -> PathBuf {
-    for ancestor in path.ancestors() {
-        if let (Ok(found), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
-            return if rest.as_os_str().is_empty() { found } else { found.join(rest) };
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match followed(&path) {
+            Followed::Real(real) => return real,
+            Followed::Link(target) => path = target,
         }
     }
-    path.to_owned()
+    path
+}
+
+enum Followed {
+    Real(PathBuf),
+    /// The path with its first link without a target replaced by that target.
+    Link(PathBuf),
+}
+
+fn followed(path: &Path) -> Followed {
+    let mut below = None;
+    for ancestor in path.ancestors() {
+        if let (Ok(found), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
+            // The component below it is missing, or a link without a target.
+            let link: Option<(&Path, PathBuf)> =
+                below.and_then(|link: &Path| std::fs::read_link(link).ok().map(|target| (link, target)));
+            return match link.and_then(|(link, target)| Some((path.strip_prefix(link).ok()?, target))) {
+                Some((rest, target)) => Followed::Link(normalised(&found.join(target).join(rest))),
+                None if rest.as_os_str().is_empty() => Followed::Real(found),
+                None => Followed::Real(found.join(rest)),
+            };
+        }
+        below = Some(ancestor);
+    }
+    Followed::Real(path.to_owned())
 }
 
 /// One lock per path, shared by every session of the process, so that two writers of one file
@@ -140,6 +170,16 @@ mod tests {
         std::fs::create_dir(root.join("real")).unwrap();
         std::os::unix::fs::symlink("real", root.join("link")).unwrap();
         assert_eq!(resolve(Path::new("link/new/x"), &root, None), root.join("real/new/x"));
+        // Links without a target, and links in a circle.
+        let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+        link("real/missing", "dangling");
+        link("dangling", "twice");
+        link("b", "a");
+        link("a", "b");
+        assert_eq!(resolve(Path::new("dangling"), &root, None), root.join("real/missing"));
+        assert_eq!(resolve(Path::new("twice/below"), &root, None), root.join("real/missing/below"));
+        let circle = resolve(Path::new("a"), &root, None);
+        assert!(circle == root.join("a") || circle == root.join("b"), "{}", circle.display());
     }
 
     #[tokio::test]

@@ -3,16 +3,18 @@
 //! [`Prepared`] says what a call may do and whether it may do it. Running it takes a permit,
 //! and a permit only comes from the record, so nothing runs that was not written down.
 
+use crate::approval::{coverage, decide, may_ask_model};
 use crate::tool::{Body, Bound, CallScope};
 use crate::{
-    ApprovalRequest, AskUser, Concurrency, Origin, ToolContext, ToolError, ToolOutput, builtin, hints,
-    limits, untrusted,
+    Action, ApprovalRequest, AskUser, Concurrency, DecidedBy, Decision, Origin, Scope, ToolContext,
+    ToolError, ToolOutput, builtin, hints, limits, untrusted,
 };
 use futures::FutureExt;
 use hermes_conversation::{
     Cost, Disposition, Effect, EventRelay, IntentState, StartPermit, ToolCall, ToolMessage, TraceSpan,
     Transcript,
 };
+use hermes_gate::Grant;
 use serde_json::{Value, json};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -33,6 +35,12 @@ pub struct Prepared {
     /// The declared origin of its results. The file that it reads may still be untrusted.
     origin: Origin,
     cwd: PathBuf,
+    /// The action that was decided about.
+    action: Option<Action>,
+    /// The source of the decision.
+    decided_by: DecidedBy,
+    /// Accesses beyond the sandbox.
+    grants: Vec<Grant>,
 }
 
 /// The decision on a call.
@@ -88,15 +96,19 @@ pub struct Finished {
 
 impl Prepared {
     pub(crate) fn bound(call: ToolCall, bound: Bound, cx: &ToolContext) -> Self {
-        let cwd = cx.cwd();
-        let verdict = match bound.approval {
-            None => Verdict::Run,
-            Some(what) => Verdict::Ask(ApprovalRequest {
-                call_id: call.id.clone(),
-                tool: call.name.clone(),
-                what,
-                cwd: cwd.clone(),
-            }),
+        let decision = bound
+            .action
+            .as_ref()
+            .map(|action| (decide(action, &cx.settings().approvals, &cx.approvals()), action));
+        let (verdict, decided_by, grants) = match decision {
+            None => (Verdict::Run, DecidedBy::Harmless, Vec::new()),
+            Some((Decision::Run { by, grants }, _)) => (Verdict::Run, by, grants),
+            Some((Decision::Ask, action)) => {
+                (Verdict::Ask(request(&call, action)), DecidedBy::User, Vec::new())
+            }
+            Some((Decision::Refuse { by, text }, _)) => {
+                (Verdict::Refuse { text, decision: "denied" }, by, Vec::new())
+            }
         };
         Self {
             call,
@@ -105,8 +117,36 @@ impl Prepared {
             concurrency: bound.concurrency,
             body: Some(bound.body),
             origin: Origin::Here,
-            cwd,
+            cwd: cx.cwd(),
+            action: bound.action,
+            decided_by,
+            grants,
         }
+    }
+
+    /// The approval keys of the rules that matched, worst first.
+    pub fn rules(&self) -> Vec<&str> {
+        self.action.as_ref().map(rules).unwrap_or_default()
+    }
+
+    pub fn decided_by(&self) -> DecidedBy {
+        self.decided_by
+    }
+
+    /// Lets the call run after an answer of the user. Returns the entries that the answer adds to
+    /// `command_allowlist`.
+    pub fn approve(&mut self, scope: Scope, cx: &ToolContext) -> Vec<String> {
+        self.verdict = Verdict::Run;
+        self.decided_by = DecidedBy::User;
+        let Some(action) = &self.action else { return Vec::new() };
+        self.grants = action.assessment.findings.iter().flat_map(|finding| finding.grants.clone()).collect();
+        cx.note_approval(action, scope)
+    }
+
+    /// Lets the call run without any access beyond the sandbox.
+    pub fn allow_confined(&mut self, by: DecidedBy) {
+        self.verdict = Verdict::Run;
+        self.decided_by = by;
     }
 
     pub(crate) fn refuse(call: ToolCall, text: String, decision: &'static str) -> Self {
@@ -118,12 +158,26 @@ impl Prepared {
             body: None,
             origin: Origin::Here,
             cwd: PathBuf::new(),
+            action: None,
+            decided_by: DecidedBy::Harmless,
+            grants: Vec::new(),
         }
     }
 
     /// A call that was judged elsewhere and that another component runs.
     pub fn judged(call: ToolCall, effect: Effect, verdict: Verdict, concurrency: Concurrency) -> Self {
-        Self { call, effect, verdict, concurrency, body: None, cwd: PathBuf::new(), origin: Origin::Here }
+        Self {
+            call,
+            effect,
+            verdict,
+            concurrency,
+            body: None,
+            cwd: PathBuf::new(),
+            origin: Origin::Here,
+            action: None,
+            decided_by: DecidedBy::Harmless,
+            grants: Vec::new(),
+        }
     }
 
     pub(crate) fn untrusted_if(mut self, is_untrusted: bool) -> Self {
@@ -146,6 +200,7 @@ impl Prepared {
             events: scope.events,
             ask: scope.ask,
             result_limit: scope.result_limit,
+            grants: self.grants,
         };
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
@@ -211,6 +266,35 @@ impl Prepared {
         };
         self.refused(&why)
     }
+}
+
+/// The request for approval of an action.
+fn request(call: &ToolCall, action: &Action) -> ApprovalRequest {
+    let findings = action.assessment.findings.iter();
+    let mut effects: Vec<String> = Vec::new();
+    for finding in findings {
+        if !effects.contains(&finding.reason) {
+            effects.push(finding.reason.clone());
+        }
+    }
+    ApprovalRequest {
+        effects,
+        rules: rules(action).into_iter().map(str::to_owned).collect(),
+        coverage: coverage(action),
+        is_reviewable: may_ask_model(&action.assessment),
+        ..ApprovalRequest::once(call.id.clone(), &call.name, &action.text, action.cwd.clone())
+    }
+}
+
+fn rules(action: &Action) -> Vec<&str> {
+    let mut rules: Vec<&str> =
+        action.assessment.worst().map(|finding| finding.rule.as_ref()).into_iter().collect();
+    for finding in &action.assessment.findings {
+        if !rules.contains(&finding.rule.as_ref()) {
+            rules.push(&finding.rule);
+        }
+    }
+    rules
 }
 
 fn error_output(error: ToolError) -> ToolOutput {

@@ -13,7 +13,7 @@ fn acting(
     cx: &ToolContext,
 ) -> Prepared {
     let bound =
-        Bound { effect: Effect::Any, approval: None, concurrency: Concurrency::Alone, body: Box::new(act) };
+        Bound { effect: Effect::Any, action: None, concurrency: Concurrency::Alone, body: Box::new(act) };
     Prepared::bound(ToolCall::new(CallId::new("c"), "custom", "{}"), bound, cx)
 }
 
@@ -84,7 +84,7 @@ async fn failures_keep_their_details() {
 async fn a_refused_call_never_runs() {
     let bench = Bench::with(ToolSettings::default());
     let prepared = bench.prepare("terminal", r#"{"command":"touch ran"}"#);
-    let finished = prepared.refused(&denied_text(&Approval::Denied));
+    let finished = prepared.refused(&denied_text(&Approval::DENIED));
     assert_eq!((finished.state, finished.failed), (IntentState::Refused, true));
     assert_eq!(finished.message.disposition, Some(Disposition::None));
     assert!(finished.message.content.as_text().contains("Not run"));
@@ -136,8 +136,8 @@ fn calls_of_a_reply_are_cut_into_runs() {
 
     let asking = Bench::with(ToolSettings::default());
     let calls = [
-        asking.prepare("terminal", r#"{"command":"ls"}"#),
-        asking.prepare("terminal", r#"{"command":"ls"}"#),
+        asking.prepare("terminal", r#"{"command":"rm -r x"}"#),
+        asking.prepare("terminal", r#"{"command":"rm -r x"}"#),
     ];
     assert_eq!(segments(&calls), [0..1, 1..2]);
 }

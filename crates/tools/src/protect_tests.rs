@@ -4,6 +4,10 @@ fn places() -> Places {
     Places { home: "/home/me/.hermes".into(), user_home: Some("/home/me".into()) }
 }
 
+fn scene(places: &Places) -> Scene {
+    Scene { project: "/home/me/code".into(), cwd: "/home/me/code".into(), ..places.scene() }
+}
+
 #[test]
 fn protected_files_are_known() {
     for (path, readable, writable) in [
@@ -55,16 +59,16 @@ fn protected_files_are_known() {
         ("/home/other/.hermes/config.yaml", false, false),
         ("/root/.hermes/auth.json", false, false),
         ("/home/me/.claude/.credentials.json", false, false),
-        ("/home/me/.claude/CLAUDE.md", true, true),
+        ("/home/me/.claude/CLAUDE.md", true, false),
         ("/home/me/.codex/auth.json", false, false),
-        ("/home/me/.codex/config.toml", true, true),
+        ("/home/me/.codex/config.toml", true, false),
         ("/home/me/.gemini/oauth_creds.json", false, false),
         ("/home/me/.vault-token", false, false),
         ("/srv/app/.vault-token", false, false),
         ("/home/me/.cargo/credentials.toml", false, false),
         ("/home/me/.cargo/credentials", false, false),
         ("/home/me/code/.cargo/credentials.toml", false, false),
-        ("/home/me/.cargo/config.toml", true, true),
+        ("/home/me/.cargo/config.toml", true, false),
         ("/home/me/code/credentials.toml", true, true),
         ("/home/me/code/deploy/id_ed25519", false, false),
         ("/home/me/code/deploy/id_ed25519.pub", true, true),
@@ -103,49 +107,56 @@ fn protected_files_are_known() {
         ("/sys/class/net/lo/mtu", true, false),
     ] {
         let path = Path::new(path);
-        let found = (unreadable(path, &places()).is_none(), unwritable(path, &places()).is_none());
+        let found = (unreadable(path, &places()).is_none(), unwritable(path, &scene(&places())).is_none());
         assert_eq!(found, (readable, writable), "{}", path.display());
     }
 }
 
-/// Files that run automatically are not written, whether or not the home directory is known.
+/// Files that run automatically are refused or need approval, whether or not the home directory is known.
 #[test]
-fn files_that_others_run_are_not_written() {
+fn files_that_others_run_are_not_written_unasked() {
+    use Verdict::{Allow, Ask, Deny};
     let unknown = Places { user_home: None, ..places() };
     let elsewhere = Places { user_home: Some("/srv/me".into()), ..places() };
-    for (path, writable) in [
-        ("/home/me/.bashrc", false),
-        ("/home/me/.bash_profile", false),
-        ("/home/me/.profile", false),
-        ("/home/me/.zshrc", false),
-        ("/home/me/.zprofile", false),
-        ("/home/me/.zshenv", false),
-        ("/root/.bashrc", false),
-        ("/home/me/.config/fish/config.fish", false),
-        ("/home/me/.config/autostart/x.desktop", false),
-        ("/home/me/.config/systemd/user/x.service", false),
-        ("/var/spool/cron/crontabs/me", false),
-        ("/home/me/code/.git/hooks/pre-commit", false),
-        ("/srv/code/.git/config", false),
-        ("/srv/code/.git/modules/sub/config", false),
-        ("/srv/code/.git/modules/sub/hooks/post-checkout", false),
-        ("/srv/code/.git", false),
-        ("/home/me/.gitconfig", false),
-        ("/srv/code/.git/info/exclude", true),
-        ("/srv/code/.github/workflows/config", true),
-        ("/srv/code/.gitignore", true),
-        ("/home/me/code/.bashrc", true),
-        ("/home/me/.config/nvim/init.lua", true),
-        ("/home/me", true),
-        ("/home", true),
+    for (path, want) in [
+        ("/home/me/.bashrc", Deny),
+        ("/home/me/.bash_profile", Deny),
+        ("/home/me/.profile", Deny),
+        ("/home/me/.zshrc", Deny),
+        ("/home/me/.zprofile", Deny),
+        ("/home/me/.zshenv", Deny),
+        ("/root/.bashrc", Deny),
+        ("/home/me/.config/fish/config.fish", Deny),
+        ("/home/me/.config/autostart/x.desktop", Deny),
+        ("/home/me/.config/systemd/user/x.service", Deny),
+        ("/home/me/.config/nvim/init.lua", Deny),
+        ("/home/me/.gitconfig", Deny),
+        ("/var/spool/cron/crontabs/me", Deny),
+        ("/home/me/code/.git/hooks/pre-commit", Ask),
+        ("/home/me/code/.git/config", Ask),
+        ("/home/me/code/.git/modules/sub/config", Ask),
+        ("/home/me/code/.git/modules/sub/hooks/post-checkout", Ask),
+        ("/home/me/code/.git/worktrees/a/commondir", Ask),
+        ("/home/me/code/.git", Ask),
+        ("/home/me/code/.github/workflows/ci.yml", Ask),
+        ("/home/me/code/.envrc", Ask),
+        ("/home/me/code/.husky/pre-push", Ask),
+        ("/home/me/code/.vscode/tasks.json", Ask),
+        ("/home/me/code/.npmrc", Ask),
+        ("/home/me/code/.cargo/config.toml", Ask),
+        ("/home/me/code/.claude/settings.json", Ask),
+        ("/srv/code/.git/config", Ask),
+        ("/srv/code/a.rs", Ask),
+        ("/home/me/code/.gitignore", Allow),
+        ("/home/me/code/src/main.rs", Allow),
     ] {
         for places in [&places(), &unknown, &elsewhere] {
-            let path = Path::new(path);
-            assert_eq!(unwritable(path, places).is_none(), writable, "{} {places:?}", path.display());
+            let found = assess_write(Path::new(path), &scene(places)).verdict();
+            assert_eq!(found, want, "{path} {places:?}");
         }
     }
-    assert!(unwritable(Path::new("/srv/me/.bashrc"), &elsewhere).is_some());
-    assert!(unwritable(Path::new("/srv/me/.bashrc"), &unknown).is_none());
+    assert!(unwritable(Path::new("/srv/me/.bashrc"), &scene(&elsewhere)).is_some());
+    assert!(unwritable(Path::new("/srv/me/.bashrc"), &scene(&unknown)).is_none());
 }
 
 /// Seen from a profile, the first home and other profiles are those of others.
@@ -167,8 +178,8 @@ fn other_profiles_are_not_read() {
     ] {
         assert_eq!(unreadable(Path::new(path), &places).is_none(), readable, "{path}");
     }
-    assert!(unwritable(Path::new("/srv/h/profiles/one/cache/terminal/x"), &places).is_none());
-    assert!(unwritable(Path::new("/srv/h/profiles/two/cache/terminal/x"), &places).is_some());
+    assert!(unwritable(Path::new("/srv/h/profiles/one/cache/terminal/x"), &scene(&places)).is_none());
+    assert!(unwritable(Path::new("/srv/h/profiles/two/cache/terminal/x"), &scene(&places)).is_some());
 }
 
 /// A hard link or a mount has another path and the same file behind it.
@@ -193,6 +204,6 @@ fn hidden_files_are_known_by_their_inode() {
 #[test]
 fn without_a_home_of_its_own_nothing_is_taken_for_it() {
     let nowhere = Places::default();
-    assert_eq!(unwritable(Path::new("/srv/code/a"), &nowhere), None);
+    assert_eq!(unwritable(Path::new("/srv/code/a"), &scene(&nowhere)), None);
     assert_eq!(unreadable(Path::new("state.db"), &nowhere), None);
 }

@@ -202,15 +202,19 @@ fn effects_name_what_is_touched() {
 }
 
 #[test]
-fn commands_are_asked_about_unless_that_is_off() {
+fn commands_that_delete_are_asked_about() {
     let bench = Bench::with(ToolSettings::default());
-    assert_eq!(bench.cx.settings().approvals, ApprovalMode::Manual);
-    let prepared = bench.prepare("terminal", r#"{"command":"ls"}"#);
+    assert_eq!(bench.cx.settings().approvals.mode, ApprovalMode::Manual);
+    assert_eq!(bench.prepare("terminal", r#"{"command":"ls"}"#).verdict, Verdict::Run);
+    let prepared = bench.prepare("terminal", r#"{"command":"rm -r x"}"#);
     let Verdict::Ask(request) = prepared.verdict else { panic!("no approval is requested") };
     assert_eq!(
         (request.what.as_str(), request.tool.as_str(), request.cwd),
-        ("ls", "terminal", bench.cx.cwd())
+        ("rm -r x", "terminal", bench.cx.cwd())
     );
+    assert_eq!(request.rules, ["recursive delete"]);
+    let prepared = bench.prepare("terminal", r#"{"command":"rm -rf /"}"#);
+    assert!(matches!(prepared.verdict, Verdict::Refuse { decision: "denied", .. }));
     assert_eq!(bench.prepare("read_file", r#"{"path":"x"}"#).verdict, Verdict::Run);
 }
 
@@ -219,8 +223,7 @@ fn commands_are_asked_about_unless_that_is_off() {
 async fn withheld_tools_are_refused_with_the_reason() {
     let withheld =
         vec![Withheld { toolsets: MACHINE_TOOLSETS, why: "`terminal.backend: docker` is set".to_owned() }];
-    let bench =
-        Bench::with(ToolSettings { approvals: ApprovalMode::Off, withheld, ..ToolSettings::default() });
+    let bench = Bench::with(ToolSettings { withheld, ..ToolSettings::with_approvals(ApprovalMode::Off) });
     for (tool, refused) in [("terminal", true), ("Terminal", true), ("write_file", true), ("todo", false)] {
         let call = ToolCall::new(CallId::new("c"), tool, r#"{"command":"ls","path":"a","content":"b"}"#);
         let prepared = Registry::builtin().prepare(&call, &bench.cx);

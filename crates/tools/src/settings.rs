@@ -1,6 +1,6 @@
 //! Settings of tools.
 
-use crate::{ApprovalMode, Toolset};
+use crate::{ApprovalMode, ApprovalPolicy, Toolset};
 use hermes_exec::SpillLimits;
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ pub struct ToolSettings {
     pub file_read_max_chars: usize,
     /// Bytes that long results, kept in files, may have together.
     pub files_total: u64,
-    pub approvals: ApprovalMode,
+    pub approvals: ApprovalPolicy,
     /// Seconds that the user has to answer a question; 0 means no limit.
     pub clarify_timeout: u64,
     /// Results tell of instructions in the folders they are from.
@@ -45,6 +45,11 @@ pub const COMMAND_TOOLSETS: &[Toolset] = &[Toolset::Terminal];
 pub const MACHINE_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::File];
 
 impl ToolSettings {
+    /// The default settings with this mode of approvals.
+    pub fn with_approvals(mode: ApprovalMode) -> Self {
+        Self { approvals: ApprovalPolicy { mode, ..ApprovalPolicy::default() }, ..Self::default() }
+    }
+
     /// The reason why the tools of a toolset do not run, if there is one.
     pub(crate) fn withheld(&self, toolset: &str) -> Option<&str> {
         let is_named = |one: &&Withheld| one.toolsets.iter().any(|name| name.as_str() == toolset);
@@ -62,7 +67,7 @@ impl Default for ToolSettings {
             max_line_length: 2000,
             file_read_max_chars: 100_000,
             files_total: SpillLimits::default().total,
-            approvals: ApprovalMode::Manual,
+            approvals: ApprovalPolicy::default(),
             clarify_timeout: 3600,
             folder_hints: false,
             withheld: Vec::new(),

@@ -1,8 +1,8 @@
 //! A session with a temporary directory, for tests of this crate.
 
 use crate::{
-    ApprovalMode, AskUser, CallScope, Finished, NoUser, Prepared, Registry, RunScope, ToolContext,
-    ToolSettings, ToolSetup,
+    Action, ActionKind, ApprovalMode, AskUser, CallScope, Finished, NoUser, Prepared, Registry, RunScope,
+    Safety, ToolContext, ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
     AssistantMessage, BoxFuture, CallId, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message,
@@ -10,6 +10,7 @@ use hermes_conversation::{
     Transcript,
 };
 use hermes_exec::Local;
+use hermes_gate::{Assessment, Effect, EffectKind, Finding};
 use hermes_guard::FenceKey;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Self::with(ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() })
+        Self::with(ToolSettings::with_approvals(ApprovalMode::Off))
     }
 
     pub(crate) fn with(settings: ToolSettings) -> Self {
@@ -64,8 +65,9 @@ impl Bench {
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),
-            settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
+            settings: ToolSettings::with_approvals(ApprovalMode::Off),
             locks: Arc::default(),
+            safety: Safety::default(),
         }
     }
 
@@ -118,6 +120,7 @@ impl Bench {
             events: hermes_conversation::events().0.relay(),
             ask: self.ask.clone(),
             result_limit: crate::result_limit(None),
+            grants: Vec::new(),
         }
     }
 
@@ -209,4 +212,17 @@ impl Transcript for Notebook {
     fn close<'a>(&'a self, _: &'a Lease, _: OpenTurn, _: Closing) -> Answer<'a, ()> {
         unimplemented!("tools close no turns")
     }
+}
+
+/// An action that needs approval.
+pub(crate) fn asking_action(text: &str, cx: &ToolContext) -> Action {
+    let finding = Finding {
+        effect: Effect { kind: EffectKind::Write, target: None },
+        verdict: hermes_gate::Verdict::Ask,
+        rule: "test rule".into(),
+        reason: text.to_owned(),
+        grants: Vec::new(),
+    };
+    let assessment = Assessment { findings: vec![finding], ..Assessment::default() };
+    Action { kind: ActionKind::Access, text: text.to_owned(), cwd: cx.cwd(), assessment }
 }

@@ -4,10 +4,11 @@
 //! types are erased; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{AskUser, ToolContext, Toolset, facts_of, untrusted};
+use crate::{Action, AskUser, ToolContext, Toolset, facts_of, untrusted};
 use hermes_conversation::{
     BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, ToolFacts, Transcript,
 };
+use hermes_gate::Grant;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Something the model can do.
 ///
-/// `effect`, `approval` and `concurrency` judge a call without carrying it out; they may look
+/// `effect`, `action` and `concurrency` judge a call without carrying it out; they may look
 /// at the file system but must not change or wait for anything. `run` carries it out once.
 pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
@@ -48,8 +49,8 @@ pub trait Tool: Send + Sync + 'static {
         if Self::FACTS.reads_only { Effect::Read } else { Effect::Any }
     }
 
-    /// The text of the approval request, if the call needs one.
-    fn approval(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<String> {
+    /// The action that is decided about before the call runs. Without one it is harmless.
+    fn action(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<Action> {
         None
     }
 
@@ -112,8 +113,8 @@ pub enum Refusal {
 /// A call that only needs to be run.
 pub struct Bound {
     pub effect: Effect,
-    /// The text of the approval request, if one is needed.
-    pub approval: Option<String>,
+    /// The action that is decided about before the call runs.
+    pub action: Option<Action>,
     pub concurrency: Concurrency,
     pub body: Body,
 }
@@ -154,6 +155,8 @@ pub struct CallScope {
     pub ask: Arc<dyn AskUser>,
     /// Characters that its result may have.
     pub result_limit: usize,
+    /// Accesses beyond the sandbox that were approved for this call.
+    pub grants: Vec<Grant>,
 }
 
 /// The result of a tool: a JSON value, and a flag for failure.
@@ -285,7 +288,7 @@ impl<T: Tool> AnyTool for Typed<T> {
         }
         Ok(Bound {
             effect: self.tool.effect(&args, cx),
-            approval: self.tool.approval(&args, cx),
+            action: self.tool.action(&args, cx),
             concurrency: self.tool.concurrency(&args, cx),
             body: Box::new(move |cx, scope| Box::pin(async move { self.tool.run(args, cx, scope).await })),
         })

@@ -30,7 +30,7 @@ struct Asked {
 
 impl AskUser for Asked {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(async { Approval::Allowed })
+        Box::pin(async { Approval::ONCE })
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {

@@ -5,7 +5,7 @@ use hermes_context::{NeverCompact, NoSummaries, here};
 use hermes_conversation::{EventSink, NoHooks};
 use hermes_exec::Local;
 use hermes_testkit::MemoryTranscript;
-use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, Safety, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::ModelRoute;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -35,8 +35,9 @@ pub(crate) fn ports(
         child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         secrets: Arc::default(),
         fence_key: Arc::new(|| FenceKey::new([7; 32])),
-        settings: ToolSettings { approvals, ..ToolSettings::default() },
+        settings: ToolSettings::with_approvals(approvals),
         locks: Arc::default(),
+        safety: Safety::default(),
     });
     Ports {
         route,

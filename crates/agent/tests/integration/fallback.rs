@@ -51,7 +51,7 @@ impl Bench {
         let (sink, mut stream) = events();
         let (route, transcript) = (self.route.clone(), self.transcript.clone());
         let ports =
-            desk::ports(self.folder.path(), ToolSettings::default().approvals, route, transcript, sink);
+            desk::ports(self.folder.path(), ToolSettings::default().approvals.mode, route, transcript, sink);
         let listening = tokio::spawn(async move {
             let mut seen = Vec::new();
             while let Some(event) = stream.next().await {

@@ -50,7 +50,7 @@ impl AnyTool for Echo {
         let said = arguments["say"].as_str().unwrap().repeat(usize::try_from(times).unwrap());
         Ok(Bound {
             effect: Effect::Read,
-            approval: None,
+            action: None,
             concurrency: Concurrency::Free,
             body: Box::new(move |_, _| {
                 Box::pin(async move { Ok(ToolOutput::json(json!({ "said": said }))) })

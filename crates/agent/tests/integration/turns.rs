@@ -303,7 +303,7 @@ struct Answers(Approval);
 
 impl AskUser for Answers {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(async { self.0 })
+        Box::pin(async { self.0.clone() })
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
@@ -314,13 +314,14 @@ impl AskUser for Answers {
 #[tokio::test]
 async fn command_needs_approval_and_is_denied_without_a_user() {
     for (answer, runs, commits) in [
-        (Approval::Allowed, true, vec!["open", "plan", "settle", "note_process", "settle", "close"]),
-        (Approval::Denied, false, vec!["open", "plan", "settle", "close"]),
+        (Approval::ONCE, true, vec!["open", "plan", "settle", "note_process", "settle", "close"]),
+        (Approval::DENIED, false, vec!["open", "plan", "settle", "close"]),
         (Approval::NoUser, false, vec!["open", "plan", "settle", "close"]),
     ] {
-        let mut bench = Bench::new([reply(terminal("touch ran")), reply(ReplyScript::text("ok"))]);
+        let mut bench =
+            Bench::new([reply(terminal("rm -rf old; touch ran")), reply(ReplyScript::text("ok"))]);
         bench.approvals = ApprovalMode::Manual;
-        bench.ask = Arc::new(Answers(answer));
+        bench.ask = Arc::new(Answers(answer.clone()));
         bench.say("go").await;
         assert_eq!(bench.path().join("ran").exists(), runs, "{answer:?}");
         assert_eq!(bench.transcript.names(), commits, "{answer:?}");
@@ -333,13 +334,13 @@ async fn command_needs_approval_and_is_denied_without_a_user() {
 #[tokio::test]
 async fn finished_calls_say_how_they_ended() {
     for (answer, want) in [
-        (Approval::Allowed, CallEnding::Answered),
-        (Approval::Denied, CallEnding::NotAllowed),
+        (Approval::ONCE, CallEnding::Answered),
+        (Approval::DENIED, CallEnding::NotAllowed),
         (Approval::NoUser, CallEnding::NoApprover),
     ] {
-        let mut bench = Bench::new([reply(terminal("true")), reply(ReplyScript::text("ok"))]);
+        let mut bench = Bench::new([reply(terminal("rm -rf old")), reply(ReplyScript::text("ok"))]);
         bench.approvals = ApprovalMode::Manual;
-        bench.ask = Arc::new(Answers(answer));
+        bench.ask = Arc::new(Answers(answer.clone()));
         let (_, seen) = bench.say("go").await;
         let ending = |event: &TurnEvent| match event {
             TurnEvent::ToolFinished { ending, .. } => Some(*ending),
@@ -365,7 +366,7 @@ async fn text_beside_housekeeping_is_the_answer_where_the_model_adds_none() {
 
 #[tokio::test]
 async fn stopping_at_the_question_runs_nothing_that_comes_after_it() {
-    let script = terminal("touch ran")
+    let script = terminal("rm -rf old; touch ran")
         .and_call("write_file", json!({ "path": "one.txt", "content": "x" }))
         .and_call("write_file", json!({ "path": "one.txt", "content": "y" }));
     let mut bench = Bench::new([reply(script)]);
@@ -380,10 +381,10 @@ async fn stopping_at_the_question_runs_nothing_that_comes_after_it() {
 #[tokio::test]
 async fn finished_calls_are_recorded_before_approval_is_requested() {
     let script = ReplyScript::call("write_file", json!({ "path": "a.txt", "content": "x" }))
-        .and_call("terminal", json!({ "command": "true" }));
+        .and_call("terminal", json!({ "command": "rm -rf old" }));
     let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
     bench.approvals = ApprovalMode::Manual;
-    bench.ask = Arc::new(Answers(Approval::Allowed));
+    bench.ask = Arc::new(Answers(Approval::ONCE));
     bench.say("go").await;
     let commits: Vec<_> =
         bench.transcript.names().into_iter().filter(|name| *name != "note_process").collect();
@@ -690,7 +691,7 @@ async fn code_that_was_changed_is_checked_before_the_turn_ends() {
     let mut bench = Bench::new([
         write("a.py", "print(1)"),
         reply(ReplyScript::text("Done.")),
-        reply(terminal("test -s a.py")),
+        reply(terminal("touch checked; test -s a.py")),
         reply(ReplyScript::text("Done, and it runs.")),
     ]);
     let (report, events) = bench.say("go").await;

@@ -11,7 +11,7 @@ use hermes_config::Config;
 use hermes_config::home::{WantedModes, modes_notice};
 use hermes_runtime::{
     Endpoint, Home, KeyCheck, Launch, Runtime, check_key, credential_warnings, fallbacks, load_config,
-    model_choice, shown_url, telemetry_problem,
+    model_choice, sandbox_status, shown_url, telemetry_problem,
 };
 use hermes_store::{Health, IndexHealth};
 use hermes_terminal::text::counted;
@@ -51,6 +51,9 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
     match &settings {
         Ok(settings) => findings.extend(settings_findings(settings)),
         Err(error) => findings.push(bad("settings", with_causes(error))),
+    }
+    if let Ok(settings) = &settings {
+        findings.extend(sandbox_finding(settings, &home));
     }
     findings.extend(store_findings(&home).await);
     findings.extend(disk_usage::findings(&home).await);
@@ -105,6 +108,20 @@ fn settings_findings(settings: &Config) -> Vec<Finding> {
     let unused = hermes_config::unused_by_section(&settings.unused_keys());
     findings.extend(unused.into_iter().map(|text| warning("settings", text)));
     findings
+}
+
+/// The confinement of commands on this machine. A missing layer that is not required is a warning.
+fn sandbox_finding(settings: &Config, home: &Home) -> Option<Finding> {
+    let shell = hermes_config::shell_variables(environment::variables());
+    let cwd = std::env::current_dir().ok()?;
+    let found = match sandbox_status(settings, home, &shell, cwd) {
+        Ok(status) if status.problem.is_some() => bad("sandbox", status.problem.unwrap_or_default()),
+        Ok(status) if status.is_whole => good("sandbox", status.summary),
+        Ok(status) => warning("sandbox", status.summary),
+        // Wrong settings have a line of their own.
+        Err(_) => return None,
+    };
+    Some(found)
 }
 
 async fn store_findings(home: &Home) -> Vec<Finding> {

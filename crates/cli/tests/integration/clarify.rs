@@ -77,13 +77,13 @@ async fn question_is_answered_by_number_or_text() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn draft_does_not_answer_a_question_and_is_kept() {
-    let scene = Scene::new("display: {busy_input_mode: queue}\n").await;
+    let scene = Scene::new("display: {busy_input_mode: queue}\napprovals: {mode: manual}\n").await;
     let mut screen = scene.open(&[]);
     let slow = which().with_text("Let me think about it.").streamed_in(5);
     scene.provider.reply(slow.with_delay(Duration::from_millis(40)));
     scene
         .provider
-        .reply(ReplyScript::call("terminal", json!({ "command": "touch painted" })))
+        .reply(ReplyScript::call("terminal", json!({ "command": "rm -rf old; touch painted" })))
         .reply(ReplyScript::text("Painted."));
     screen.expect("❯ \r\x1b[2C").await;
     screen.type_keys("paint it\r");
@@ -94,7 +94,7 @@ async fn draft_does_not_answer_a_question_and_is_kept() {
     screen.type_keys("1\r");
     screen.expect("Which colour? → red").await;
     // An approval after the question, and the draft after both.
-    screen.expect("Run it? [y/N]").await;
+    screen.expect("Run it? ").await;
     screen.type_keys("y\r");
     screen.expect("Painted.").await;
     screen.expect("❯ a draft\r\x1b[9C").await;

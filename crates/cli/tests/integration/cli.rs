@@ -281,9 +281,9 @@ async fn corrupt_store_is_reported_and_never_overwritten() {
 #[tokio::test(flavor = "multi_thread")]
 async fn command_without_an_approver_is_denied() {
     let world = World::new().await;
-    world.provider.reply(terminal("touch ran")).reply(ReplyScript::text("I could not run it."));
+    world.provider.reply(terminal("rm -rf old; touch ran")).reply(ReplyScript::text("I could not run it."));
     let out = world.run(&["-z", "go"]).await;
-    assert_eq!((stdout(&out).as_str(), code(&out)), ("I could not run it.\n", 0));
+    assert_eq!((stdout(&out).as_str(), code(&out)), ("I could not run it.\n", 77));
     assert!(!world.file("ran").exists());
     insta::assert_snapshot!("command_denied", masked(&stderr(&out)));
     let told = world.provider.requests()[1].messages().last().unwrap()["content"].clone();

@@ -243,7 +243,7 @@ async fn hook_approval_is_asked_again_after_a_script_change() {
     screen.type_keys("hello\r");
     screen.expect("runs this hook at every pre_llm_call").await;
     screen.expect("/bin/sh ~/hook0.sh").await;
-    screen.expect("Run it? [y/N]").await;
+    screen.expect("Run it? ").await;
     screen.type_keys("y\r");
     screen.expect("Hi there.").await;
     screen.expect("❯").await;
@@ -281,7 +281,7 @@ async fn hook_approval_is_asked_again_after_a_script_change() {
     screen.expect("❯").await;
     screen.type_keys("hello\r");
     screen.expect("Its script was changed since you approved it.").await;
-    screen.expect("Run it? [y/N]").await;
+    screen.expect("Run it? ").await;
     screen.type_keys("n\r");
     screen.expect("Hi there.").await;
     screen.expect("❯").await;

@@ -9,10 +9,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 26] = [
     ("conversation", &[]),
     ("guard", &[]),
-    ("exec", &[]),
+    ("gate", &[]),
+    ("sandbox", &[]),
+    ("exec", &["sandbox"]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
     ("store", &["conversation", "guard"]),
@@ -20,7 +22,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
     ("prompt", &["conversation", "guard", "wire"]),
     ("providers", &["conversation", "guard", "wire"]),
     ("scripted", &["conversation", "wire"]),
-    ("tools", &["conversation", "exec", "guard", "skills", "store"]),
+    ("tools", &["conversation", "exec", "gate", "guard", "sandbox", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
@@ -53,6 +55,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
             "context",
             "conversation",
             "exec",
+            "gate",
             "guard",
             "memory",
             "models",
@@ -60,6 +63,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 24] = [
             "prompt",
             "providers",
             "recording",
+            "sandbox",
             "scripted",
             "skills",
             "store",

@@ -39,6 +39,7 @@ mod pty;
 mod python_homes;
 mod replay;
 mod requests;
+mod safety;
 mod security;
 mod sessions;
 mod settings;

@@ -19,7 +19,8 @@ pub(crate) fn hermes(home: &Path, cwd: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
     command.args(args).current_dir(cwd).env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", home).env("HERMES_HOME", home);
+    // The tests work in the home directory, which the sandbox hides.
+    command.env("HOME", home).env("HERMES_HOME", home).env("HERMES_SANDBOX", "full");
     command
 }
 

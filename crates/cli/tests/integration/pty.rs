@@ -26,9 +26,13 @@ impl Terminal {
         command.env_clear();
         let path = std::env::var("PATH").unwrap_or_default();
         let home = home.to_str().unwrap();
-        for (name, value) in
-            [("PATH", path.as_str()), ("HOME", home), ("HERMES_HOME", home), ("TERM", "xterm-256color")]
-        {
+        for (name, value) in [
+            ("PATH", path.as_str()),
+            ("HOME", home),
+            ("HERMES_HOME", home),
+            ("HERMES_SANDBOX", "full"),
+            ("TERM", "xterm-256color"),
+        ] {
             command.env(name, value);
         }
         let child = pair.slave.spawn_command(command).unwrap();

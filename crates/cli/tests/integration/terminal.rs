@@ -16,7 +16,8 @@ fn terminal(command: &str) -> ReplyScript {
 async fn conversation_in_a_terminal() {
     let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
     let provider = FakeProvider::start().await;
-    home.write_config(&process::custom_model(&provider.base_url()));
+    let settings = format!("{}approvals: {{mode: manual}}\n", process::custom_model(&provider.base_url()));
+    home.write_config(&settings);
     let mut screen = Terminal::start(home.path(), folder.path(), &[]);
     screen.expect("Hermes").await;
 
@@ -28,25 +29,30 @@ async fn conversation_in_a_terminal() {
     screen.expect("Nice to meet you.").await;
 
     // A command is asked about and denied.
-    provider.reply(terminal("touch denied")).reply(ReplyScript::text("As you wish."));
+    provider.reply(terminal("rm -rf old; touch denied")).reply(ReplyScript::text("As you wish."));
     screen.expect("❯").await;
     screen.type_keys("make it\r");
     screen.expect("touch denied").await;
-    screen.expect("Run it? [y/N]").await;
+    screen.expect("• ").await;
+    screen.expect("Run it? ").await;
     screen.type_keys("n\r");
     screen.expect("[not run]").await;
     screen.expect("As you wish.").await;
     assert!(!folder.path().join("denied").exists());
 
     // What was typed before the question was seen is no answer to it.
-    let slow = terminal("touch early").with_text("Let me think about it.").streamed_in(5);
+    let slow = terminal("rm -rf old; touch early").with_text("Let me think about it.").streamed_in(5);
     provider.reply(slow.with_delay(Duration::from_millis(40))).reply(ReplyScript::text("Right."));
     screen.expect("❯").await;
     screen.type_keys("go on\r");
     screen.expect("Let").await;
     screen.type_keys("y");
-    screen.expect("Run it? [y/N]").await;
-    screen.type_keys("\r");
+    screen.expect("Run it? ").await;
+    // An empty line and a text that is no answer ask again.
+    screen.type_keys("\rmaybe\r");
+    screen.expect("Ctrl-C stops the turn").await;
+    screen.expect("Run it? ").await;
+    screen.type_keys("d\r");
     screen.expect("[not run]").await;
     screen.expect("Right.").await;
     assert!(!folder.path().join("early").exists());
@@ -55,19 +61,19 @@ async fn conversation_in_a_terminal() {
     screen.type_keys("\x15");
 
     // Another one is allowed, and its line says what was done.
-    provider.reply(terminal("echo made > allowed")).reply(ReplyScript::text("Made."));
+    provider.reply(terminal("rm -rf old; echo made > allowed")).reply(ReplyScript::text("Made."));
     screen.type_keys("make another\r");
-    screen.expect("Run it? [y/N]").await;
+    screen.expect("Run it? ").await;
     screen.type_keys("y\r");
-    screen.expect("┊ 💻 $         echo made > allowed").await;
+    screen.expect("┊ 💻 $         rm -rf old; echo made > allowed").await;
     screen.expect("Made.").await;
     assert!(folder.path().join("allowed").exists());
 
     // Ctrl-C stops a running tool and not the program.
-    provider.reply(terminal("touch begun; sleep 600"));
+    provider.reply(terminal("rm -rf old; touch begun; sleep 600"));
     screen.expect("❯").await;
     screen.type_keys("wait\r");
-    screen.expect("Run it? [y/N]").await;
+    screen.expect("Run it? ").await;
     screen.type_keys("y\r");
     let begun = folder.path().join("begun");
     while !begun.exists() {

@@ -33,8 +33,45 @@ section! {
 section! {
     /// Approvals of tool calls.
     ApprovalSettings in [approvals] {
-        /// approval of commands: manual (always ask), smart (as manual for now), off (never ask)
+        /// approval of commands that are not harmless: manual (ask), smart (a model may approve, else ask), off (run)
         mode: ApprovalMode = Smart, env: &[Switch("HERMES_YOLO_MODE", "off")];
+        /// seconds to wait for the answer to an approval request; 0 means no limit
+        timeout: u64 = 60;
+        /// commands that never run, as globs such as `git push*`; not skipped by --yolo
+        deny: List = [];
+        /// commands that need approval in runs without a user: deny, or sandboxed (run if the sandbox is enforced)
+        unattended: Unattended = Deny;
+    }
+}
+
+choice! {
+    /// Commands that need approval in runs without a user.
+    Unattended {
+        Sandboxed = "sandboxed",
+        Deny = "deny",
+    }
+}
+
+section! {
+    /// The kernel sandbox of commands.
+    SandboxSettings in [sandbox] {
+        /// confinement of commands: workspace (write only the project), read-only, full (no confinement)
+        profile: SandboxProfile = Workspace, env: &[Value("HERMES_SANDBOX")];
+        /// network of commands: on, off, or a list of allowed hosts
+        network: List = ["on"];
+        /// refuse to run commands if the kernel cannot enforce the whole profile
+        require: bool = false;
+        /// maximum processes of a command's user; 0 means no limit
+        max_processes: u64 = 1024;
+    }
+}
+
+choice! {
+    /// Confinement of commands.
+    SandboxProfile {
+        Full = "full",
+        ReadOnly = "read-only" | "readonly",
+        Workspace = "workspace",
     }
 }
 

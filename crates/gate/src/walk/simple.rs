@@ -86,6 +86,7 @@ impl Walker<'_> {
         };
         self.nested(|walker| {
             walker.spent.command()?;
+            walker.commands.push(fields.iter().map(Field::shown).collect::<Vec<_>>().join(" "));
             walker.spent.arguments(arguments.len())?;
             if !program.is_literal() && program.text != "[" {
                 walker.unclear_program(program);

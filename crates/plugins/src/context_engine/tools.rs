@@ -76,7 +76,7 @@ impl AnyTool for EngineTool {
         Ok(Bound {
             // The effect is unknown, and the program runs with the user's rights anyway.
             effect: Effect::Any,
-            approval: None,
+            action: None,
             concurrency: Concurrency::Alone,
             body: Box::new(move |_, scope| {
                 Box::pin(async move {

@@ -123,21 +123,17 @@ impl SessionHooks {
             is_changed: state == ApprovalState::Changed,
         };
         self.events.send(asked).await;
-        let request = ApprovalRequest {
-            call_id: CallId::new(key.as_str()),
-            tool: event.to_owned(),
-            what: entry.command.clone(),
-            cwd: self.hooks.home.path().to_owned(),
-        };
+        let cwd = self.hooks.home.path().to_owned();
+        let request = ApprovalRequest::once(CallId::new(key.as_str()), event, &entry.command, cwd);
         match self.ask.approve(&request).await {
-            Approval::Allowed => {
+            Approval::Allowed(_) => {
                 if let Err(why) = self.hooks.approve(entry, changed) {
                     self.report_failure(entry, &format!("runs, but the approval could not be saved: {why}"))
                         .await;
                 }
                 Some(CachedDecision::Runs { script_changed: changed })
             }
-            Approval::Denied | Approval::NoUser => Some(CachedDecision::Skipped),
+            Approval::Denied { .. } | Approval::TimedOut | Approval::NoUser => Some(CachedDecision::Skipped),
             Approval::Stopped => {
                 self.cancel.cancel();
                 None

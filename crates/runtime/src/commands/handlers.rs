@@ -281,3 +281,39 @@ fn choice(session: &SessionSummary) -> Choice {
         at: session.last_active,
     }
 }
+
+pub(super) fn yolo(call: Call<'_>) -> Replying<'_> {
+    let mut approvals = call.session.tool_context().approvals();
+    let is_on = match call.argument {
+        None => !approvals.is_yolo(),
+        Some("on") => true,
+        Some("off") => false,
+        Some(other) => return now(text(format!("`{other}` is not on or off"))),
+    };
+    approvals.set_yolo(is_on);
+    drop(approvals);
+    now(text(match is_on {
+        true => "commands of this session run without approval; the sandbox and approvals.deny stay",
+        false => "commands of this session need approval again",
+    }))
+}
+
+pub(super) fn approvals(call: Call<'_>) -> Replying<'_> {
+    let context = call.session.tool_context();
+    if call.argument == Some("clear") {
+        context.approvals().clear();
+        return now(text("the approvals of this session are forgotten"));
+    }
+    let policy = &context.settings().approvals;
+    let mut lines: Vec<String> = context.approvals().describe();
+    if lines.is_empty() {
+        lines.push("no approvals for this session yet".to_owned());
+    }
+    lines.extend(policy.allow.0.iter().map(|entry| format!("always: {entry}")));
+    lines.extend(policy.deny.0.iter().map(|entry| format!("never: {entry}")));
+    now(text(lines.join("\n")))
+}
+
+pub(super) fn sandbox(call: Call<'_>) -> Replying<'_> {
+    now(text(call.session.sandbox_summary()))
+}

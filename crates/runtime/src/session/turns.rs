@@ -1,10 +1,12 @@
 //! One turn of a session: preparation, ports, and the records after it.
 
 use super::{Session, State};
+use crate::approvals::ReviewedAsk;
 use crate::{RuntimeError, request_dumps};
 use hermes_agent::{Input, Ports, TurnReport, run_turn};
 use hermes_conversation::{EventSink, Quirks, TurnEvent};
 use hermes_recording::{Recorder, SessionFacts};
+use hermes_tools::AskUser;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -140,6 +142,17 @@ impl Session {
         Ok(recorder.turn(&self.id, input, ports, cancel))
     }
 
+    /// The user, with the reviews that the settings ask for.
+    fn reviewed_ask(&self) -> Arc<dyn AskUser> {
+        Arc::new(ReviewedAsk {
+            inner: self.ask.clone(),
+            runtime: self.runtime.clone(),
+            session: self.id.clone(),
+            endpoint: self.current.clone(),
+            tool_context: self.tool_context.clone(),
+        })
+    }
+
     /// The ports of a turn.
     pub(super) fn ports(&self, events: EventSink, cancel: &CancellationToken) -> Result<Ports, RuntimeError> {
         let store = self.runtime.store()?;
@@ -147,7 +160,7 @@ impl Session {
             route: self.route.clone(),
             tools: self.role.registry.clone(),
             tool_context: self.tool_context.clone(),
-            ask: self.ask.clone(),
+            ask: self.reviewed_ask(),
             transcript: Arc::new(store.clone()),
             mailbox: Arc::new(store.clone()),
             hooks: self.role.hooks(&self.runtime, &self.ask, &events, cancel),

@@ -140,8 +140,15 @@ async fn clone(config: &Config, url: &str, cwd: &Path, into: &Path, reach: Reach
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
-    let program =
-        Direct { argv, cwd: cwd.to_owned(), env, input: Vec::new(), timeout: CLONE_LIMIT, most_output: 4096, sandbox: None };
+    let program = Direct {
+        argv,
+        cwd: cwd.to_owned(),
+        env,
+        input: Vec::new(),
+        timeout: CLONE_LIMIT,
+        most_output: 4096,
+        sandbox: None,
+    };
     let output = run_direct(program).await.map_err(|error| {
         let cause = std::error::Error::source(&error).map_or(String::new(), |cause| format!(" ({cause})"));
         why(format!("git could not be started: {error}{cause}"))

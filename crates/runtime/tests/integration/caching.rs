@@ -17,7 +17,7 @@ struct Agrees;
 
 impl AskUser for Agrees {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(async { Approval::Allowed })
+        Box::pin(async { Approval::ONCE })
     }
 
     fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {

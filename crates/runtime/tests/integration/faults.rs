@@ -9,7 +9,7 @@ use hermes_guard::Secrets;
 use hermes_providers::{Deadlines, HttpClients, HttpModel, Wanted, resolve};
 use hermes_store::{NewSession, SessionDb, this_process};
 use hermes_testkit::{FakeProvider, Fault, ReplyScript};
-use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, Safety, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::SingleModel;
 use serde_json::json;
 use std::sync::Arc;
@@ -85,8 +85,9 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         secrets: Arc::default(),
         fence_key: Arc::new(|| FenceKey::new([7; 32])),
-        settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
+        settings: ToolSettings::with_approvals(ApprovalMode::Off),
         locks: Arc::default(),
+        safety: Safety::default(),
     });
     let (sink, stream) = events();
     drop(stream);

@@ -19,7 +19,7 @@ use hermes_providers::{
 use hermes_runtime::{Budget, StoredMeter};
 use hermes_store::{NewSession, SessionDb, SpendLimits, SpendingRow, this_process};
 use hermes_testkit::{FakeProvider, Fault, Random, ReplyScript};
-use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, ToolContext, ToolSettings, ToolSetup};
+use hermes_tools::{ApprovalMode, FenceKey, NoUser, Registry, Safety, ToolContext, ToolSettings, ToolSetup};
 use hermes_wire::{Model, SingleModel};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -231,8 +231,9 @@ fn ports(world: &World) -> Ports {
         child_env: Vec::new(),
         secrets: Arc::default(),
         fence_key: Arc::new(|| FenceKey::new([7; 32])),
-        settings: ToolSettings { approvals: ApprovalMode::Off, ..ToolSettings::default() },
+        settings: ToolSettings::with_approvals(ApprovalMode::Off),
         locks: Arc::default(),
+        safety: Safety::default(),
     });
     Ports {
         route: Arc::new(SingleModel(Arc::new(world.model()))),

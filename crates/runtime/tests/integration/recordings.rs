@@ -26,10 +26,10 @@ struct Moody(Mutex<Random>);
 impl AskUser for Moody {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         let answer = match self.0.lock().unwrap().below(8) {
-            0 | 1 => Approval::Denied,
+            0 | 1 => Approval::DENIED,
             2 => Approval::NoUser,
             3 => Approval::Stopped,
-            _ => Approval::Allowed,
+            _ => Approval::ONCE,
         };
         Box::pin(async move { answer })
     }

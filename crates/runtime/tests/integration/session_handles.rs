@@ -62,7 +62,7 @@ async fn turn_of(observer: &mut Observer) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_observers_and_a_driver_see_one_turn() {
     let (_home, provider, runtime) = world("manual").await;
-    provider.reply(ReplyScript::call("terminal", json!({"command": "echo hi"})));
+    provider.reply(ReplyScript::call("terminal", json!({"command": "rm -rf old; echo hi"})));
     provider.reply(ReplyScript::text("Done."));
     let session = started(&runtime);
     let (_, mut one) = session.subscribe();
@@ -75,7 +75,7 @@ async fn two_observers_and_a_driver_see_one_turn() {
     let answering = tokio::spawn(async move {
         while let Some(event) = driver.next().await {
             if let SessionEvent::Asked(question) = event {
-                assert!(driver.answer(question.id, Answer::Approval(Approval::Allowed)));
+                assert!(driver.answer(question.id, Answer::Approval(Approval::ONCE)));
             }
         }
     });
@@ -92,7 +92,7 @@ async fn two_observers_and_a_driver_see_one_turn() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_right_to_answer_nothing_is_approved() {
     let (_home, provider, runtime) = world("manual").await;
-    provider.reply(ReplyScript::call("terminal", json!({"command": "echo hi"})));
+    provider.reply(ReplyScript::call("terminal", json!({"command": "rm -rf old; echo hi"})));
     provider.reply(ReplyScript::text("Not allowed."));
     let session = started(&runtime);
     let (_, mut observer) = session.subscribe();

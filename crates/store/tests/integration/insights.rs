@@ -79,6 +79,7 @@ async fn only_activity_in_the_period_counts() {
         active_seconds: 20.0,
     };
     let want = Insights {
+        approvals: hermes_store::ApprovalCounts::default(),
         sessions: 3,
         messages: MessageCounts { user: 2, assistant: 2, tool: 3, other: 1 },
         tool_calls: 3,

@@ -2,8 +2,8 @@
 
 use crate::desk::{Desk, call, closing, intent, opening, owner, reply, session, spent};
 use hermes_conversation::{
-    CallId, FileChange, IntentState, Lease, ProcessMark, RecordError, Settled, Settlement, ToolMessage,
-    Transcript,
+    CallId, Decided, FileChange, IntentState, Lease, ProcessMark, RecordError, Settled, Settlement,
+    ToolMessage, Transcript,
 };
 use hermes_store::{OrphanIntent, StoreError, WriterStats};
 
@@ -59,7 +59,14 @@ async fn call_starts_once_and_ends_once() {
     let (a, b) = (permits.ids[0], permits.ids[1]);
     let start = |intent| Settlement {
         start: vec![intent],
-        decided: vec![(intent, "asked")],
+        decided: vec![Decided {
+            intent,
+            decision: "asked",
+            by: "user",
+            scope: None,
+            rules: Vec::new(),
+            was_asked: true,
+        }],
         ..Settlement::default()
     };
     let end = |intent, id| Settlement {

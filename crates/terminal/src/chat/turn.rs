@@ -73,8 +73,8 @@ impl Chat {
         let _ = self.question_shown.notified().now_or_never();
         term::print("\n");
         let watch = signals::watch_session(&self.session);
-        let typing = self.keyboard.begin(std::mem::take(&mut self.draft));
         let (said, heard) = mpsc::unbounded_channel();
+        let typing = self.keyboard.begin(std::mem::take(&mut self.draft), said.clone());
         let busy = Busy { session: self.session.clone(), mode: self.busy_mode, said, style: self.style };
         let entered = tokio::spawn(busy.serve(typing.lines));
         let mut printer = turn_printer::TurnPrinter::new(screen, LocalSources::new(typing.shown, heard));

@@ -5,6 +5,7 @@
 
 use super::{Keyboard, Prompt, Turn};
 use crate::editor::{Listening, Remember};
+use crate::turn_printer::LocalOutput;
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::mpsc;
 
@@ -54,6 +55,12 @@ impl QuestionLine {
     pub(crate) async fn line(&mut self, prompt: Prompt) -> Option<String> {
         self.turn.shown.send_modify(|shown| shown.prompt = prompt);
         self.entered.recv().await
+    }
+
+    /// Shows a text above the line.
+    pub(crate) fn show(&self, text: String) {
+        // Fails if the turn has ended, and the question with it.
+        let _ = self.turn.output.send(LocalOutput::Block(text));
     }
 
     /// Returns the keyboard to the typed line.

@@ -14,7 +14,7 @@ struct Says {
 
 impl AskUser for Says {
     fn approve<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(async { Approval::Denied })
+        Box::pin(async { Approval::DENIED })
     }
 
     fn clarify<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Clarified> {

@@ -1,5 +1,7 @@
 //! The model's notes for later sessions.
 
+use super::lasting;
+use crate::approval;
 use crate::facts::text;
 use crate::memory::{MemoryChange, MemoryTarget, Remembered};
 use crate::{CallScope, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
@@ -63,25 +65,10 @@ impl Tool for MemoryTool {
             .then(|| Refusal::Invalid("give `action` (add, replace or remove) or `operations`".to_owned()))
     }
 
-    fn approval(&self, args: &MemoryArgs, cx: &ToolContext) -> Option<String> {
-        let operation = |action: &Action, content: &Option<String>, old: &Option<String>| {
-            let action = match action {
-                Action::Add => "add",
-                Action::Replace => "replace",
-                Action::Remove => "remove",
-            };
-            let old = old.as_ref().map(|old| format!(" {old:?}")).unwrap_or_default();
-            let content = content.as_ref().map(|content| format!(" {content:?}")).unwrap_or_default();
-            format!("{action}{old}{content}")
-        };
-        let given = args.operations.as_deref().unwrap_or_default();
-        let mut all: Vec<String> =
-            given.iter().map(|one| operation(&one.action, &one.content, &one.old_text)).collect();
-        if let (true, Some(action)) = (all.is_empty(), &args.action) {
-            all.push(operation(action, &args.content, &args.old_text));
-        }
+    fn action(&self, args: &MemoryArgs, cx: &ToolContext) -> Option<approval::Action> {
+        let text = format!("change the memory: {}", operations_shown(args).join("; "));
         let is_asked = cx.memory().is_some_and(|memory| memory.asks_first());
-        is_asked.then(|| format!("change the memory: {}", all.join("; ")))
+        lasting::change(text, &contents(args), is_asked.then_some("memory write"), cx)
     }
 
     async fn run(&self, args: MemoryArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {
@@ -97,6 +84,34 @@ impl Tool for MemoryTool {
 const GUIDANCE: &str = "Keep lasting facts with `memory`: who the user is, what they prefer, how this machine and its \
 projects are set up, as statements that will still hold in a month. Progress of the task at hand does not belong \
 there, and how-to belongs in a skill.";
+
+/// Each change of a call as the user is asked about it.
+fn operations_shown(args: &MemoryArgs) -> Vec<String> {
+    let operation = |action: &Action, content: &Option<String>, old: &Option<String>| {
+        let action = match action {
+            Action::Add => "add",
+            Action::Replace => "replace",
+            Action::Remove => "remove",
+        };
+        let old = old.as_ref().map(|old| format!(" {old:?}")).unwrap_or_default();
+        let content = content.as_ref().map(|content| format!(" {content:?}")).unwrap_or_default();
+        format!("{action}{old}{content}")
+    };
+    let given = args.operations.as_deref().unwrap_or_default();
+    let mut all: Vec<String> =
+        given.iter().map(|one| operation(&one.action, &one.content, &one.old_text)).collect();
+    if let (true, Some(action)) = (all.is_empty(), &args.action) {
+        all.push(operation(action, &args.content, &args.old_text));
+    }
+    all
+}
+
+/// The new texts of a call.
+fn contents(args: &MemoryArgs) -> String {
+    let given =
+        args.operations.as_deref().unwrap_or_default().iter().filter_map(|one| one.content.as_deref());
+    given.chain(args.content.as_deref()).collect::<Vec<_>>().join("\n")
+}
 
 /// The changes of a call. They are shown in full because they outlive the session.
 fn changes_shown(arguments: &Value) -> String {

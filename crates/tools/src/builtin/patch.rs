@@ -2,12 +2,16 @@
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::search_files::SearchFiles;
-use super::whole_file::{Existing, NewText, STALE, load, replace, seen, syntax_error, target, turn};
+use super::whole_file::{
+    Existing, NewText, STALE, load, replace, seen, syntax_error, target, turn, write_action,
+};
 use super::write_file::WriteFile;
 use crate::facts::text;
 use crate::fuzzy::{self, Edit, EditError};
 use crate::reads::Seen;
-use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect};
+use crate::{
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect,
+};
 use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,6 +60,10 @@ impl Tool for Patch {
 
     fn refusal(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Refusal> {
         editable(&args.path, &cx.cwd(), cx).err().map(Refusal::Denied)
+    }
+
+    fn action(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Action> {
+        write_action(&args.path, "a change", cx)
     }
 
     fn effect(&self, args: &PatchArgs, cx: &ToolContext) -> Effect {

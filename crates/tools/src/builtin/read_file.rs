@@ -10,9 +10,11 @@ use crate::protect::Places;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
 use crate::{
-    CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
+    Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+    protect, untrusted,
 };
 use hermes_conversation::{CallDigest, CallTitle, ToolFacts, ToolKind};
+use hermes_gate::assess_read;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -59,6 +61,14 @@ impl Tool for ReadFile {
 
     fn refusal(&self, args: &ReadFileArgs, cx: &ToolContext) -> Option<Refusal> {
         protect::unreadable(&cx.resolve(&args.path, &cx.cwd()), cx.places()).map(Refusal::Denied)
+    }
+
+    fn action(&self, args: &ReadFileArgs, cx: &ToolContext) -> Option<Action> {
+        let cwd = cx.cwd();
+        let path = cx.resolve(&args.path, &cwd);
+        let assessment = assess_read(&path, &cx.scene(&cwd));
+        let text = format!("read {}", path.display());
+        Some(Action { kind: ActionKind::Access, text, cwd, assessment })
     }
 
     fn concurrency(&self, args: &ReadFileArgs, cx: &ToolContext) -> Concurrency {

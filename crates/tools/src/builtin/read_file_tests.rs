@@ -23,8 +23,7 @@ async fn long_lines_and_long_pages_are_cut() {
     let bench = Bench::with(ToolSettings {
         max_line_length: 5,
         file_read_max_chars: 30,
-        approvals: ApprovalMode::Off,
-        ..ToolSettings::default()
+        ..ToolSettings::with_approvals(ApprovalMode::Off)
     });
     bench.write("a.txt", "abcdefgh\nshort\nthird\nfourth\n");
     let page = bench.call("read_file", json!({"path": "a.txt"})).await;

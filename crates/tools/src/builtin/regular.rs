@@ -1,14 +1,14 @@
 //! Opening regular files on behalf of tools, with errors that name the path.
 
 use crate::ToolError;
-use crate::opened::{self, OpenError, check_regular, open_readable, open_regular};
+use crate::opened::{self, OpenError, check_regular, open_exactly, open_readable};
 use crate::protect::Places;
 use std::fs::{File, Metadata};
 use std::path::Path;
 
-/// Opens the regular file at `path` for reading.
+/// Opens the regular file at `path`, a real path, for reading.
 pub(super) fn open(path: &Path) -> Result<File, ToolError> {
-    opened(path, open_regular(path))
+    opened(path, open_exactly(path))
 }
 
 /// Opens the regular file at `path` for showing it to the model.
@@ -32,6 +32,8 @@ fn failed(path: &Path, error: OpenError) -> ToolError {
             ToolError::failed(format!("{} is {kind}, not a regular file", path.display()))
         }
         OpenError::Protected(why) => ToolError::failed(why),
-        OpenError::Outside(_) => ToolError::failed(format!("{}: {error}", path.display())),
+        OpenError::Outside(_) | OpenError::Moved(_) => {
+            ToolError::failed(format!("{}: {error}", path.display()))
+        }
     }
 }

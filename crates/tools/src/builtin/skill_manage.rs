@@ -1,7 +1,9 @@
 //! Writing skills.
 
 use super::blocking::{FILE_PATIENCE, finish};
+use super::lasting;
 use super::skills::skills;
+use crate::approval;
 use crate::facts::text;
 use crate::fuzzy::{self, Edit};
 use crate::skills::{ChangedSkill, SkillChange};
@@ -72,6 +74,13 @@ impl Tool for SkillManage {
         };
         let missing = needs.iter().find(|(_, value)| value.is_none());
         missing.map(|(name, _)| Refusal::Invalid(format!("this action needs `{name}`")))
+    }
+
+    fn action(&self, args: &ManageArgs, cx: &ToolContext) -> Option<approval::Action> {
+        let texts = [&args.content, &args.new_string, &args.file_content];
+        let texts: Vec<&str> = texts.into_iter().filter_map(Option::as_deref).collect();
+        let content = texts.join("\n");
+        lasting::change(format!("write the skill {}:\n{content}", args.name), &content, None, cx)
     }
 
     async fn run(&self, args: ManageArgs, cx: &ToolContext, _: &CallScope) -> Result<ToolOutput, ToolError> {

@@ -2,10 +2,10 @@
 
 use super::{exit_meaning::exit_meaning, foreground};
 use crate::facts::text;
-use crate::simple_command::is_read_only;
 use crate::text::strip_ansi;
 use crate::{
-    ApprovalMode, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
+    Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+    limits,
 };
 use hermes_conversation::{
     BoxFuture, CallDigest, CallId, CallTitle, Effect, Guidance, Outcome, ProcessMark, RunsIn, Subject,
@@ -13,11 +13,13 @@ use hermes_conversation::{
 };
 use hermes_exec::supervisor::{EndReason, Finished as Collected};
 use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
+use hermes_gate::{assess_write, is_read_only};
+use hermes_sandbox::{Denial, Grant, explain};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::fs::{DirBuilder, Permissions};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,12 +36,16 @@ pub(crate) struct TerminalArgs {
     timeout: Option<u64>,
     /// Directory for this command only.
     workdir: Option<PathBuf>,
+    /// Paths outside the project that it must write, after the sandbox denied them; the user is asked.
+    write_access: Option<Vec<PathBuf>>,
 }
 
 pub(crate) struct Terminal;
 
 const ABANDONED: &str = "Hermes was gone for so long that the command was ended; the output is what it wrote \
 until then.";
+/// The age at which a temporary directory belongs to no session any more.
+const ABANDONED_AFTER: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 const NOT_YET: &str = "running in the background is not built in yet; use a command that ends by itself";
 
 impl Tool for Terminal {
@@ -74,21 +80,23 @@ impl Tool for Terminal {
         foreground::objection(&args.command).map(Refusal::Invalid)
     }
 
-    fn effect(&self, args: &TerminalArgs, _: &ToolContext) -> Effect {
-        if is_read_only(&args.command) { Effect::Read } else { Effect::Any }
+    fn effect(&self, args: &TerminalArgs, cx: &ToolContext) -> Effect {
+        if is_read_only(&args.command, &cx.scene(&directory(args, cx))) { Effect::Read } else { Effect::Any }
     }
 
-    fn approval(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<String> {
-        match (cx.settings().approvals, &args.workdir) {
-            (ApprovalMode::Off, _) => None,
-            (ApprovalMode::Manual, None) => Some(args.command.clone()),
-            (ApprovalMode::Manual, Some(dir)) => Some(format!("{}\n(in {})", args.command, dir.display())),
+    fn action(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<Action> {
+        let cwd = directory(args, cx);
+        let scene = cx.scene(&cwd);
+        let mut assessment = hermes_gate::assess(&args.command, &scene);
+        for path in args.write_access.iter().flatten() {
+            assessment.findings.extend(assess_write(&cx.resolve(path, &cwd), &scene).findings);
         }
+        Some(Action { kind: ActionKind::Command, text: args.command.clone(), cwd, assessment })
     }
 
     /// A looking command may look anywhere.
-    fn concurrency(&self, args: &TerminalArgs, _: &ToolContext) -> Concurrency {
-        if is_read_only(&args.command) {
+    fn concurrency(&self, args: &TerminalArgs, cx: &ToolContext) -> Concurrency {
+        if is_read_only(&args.command, &cx.scene(&directory(args, cx))) {
             Concurrency::Reads(vec![PathBuf::from("/")])
         } else {
             Concurrency::Alone
@@ -110,22 +118,40 @@ impl Tool for Terminal {
         };
         private_dir(cx.scratch()).map_err(|error| ToolError::io("create", cx.scratch(), &error))?;
         let seconds = args.timeout.unwrap_or(cx.settings().timeout);
+        let sandbox = cx.policy(&scope.grants);
+        let mut env = cx.child_env().to_vec();
+        if let Some(temporary) = cx.temporary() {
+            if !temporary.exists() {
+                remove_abandoned(temporary.parent());
+            }
+            // The directory above it is shared by the sessions of this user.
+            for dir in temporary.parent().into_iter().chain([temporary]) {
+                private_dir(dir).map_err(|error| ToolError::io("create", dir, &error))?;
+            }
+            env.retain(|(name, _)| name != "TMPDIR");
+            env.push(("TMPDIR".to_owned(), temporary.display().to_string()));
+        }
+        let policy = sandbox.clone();
         let command = Command {
             key: Some(cx.note_command(scope.intent)),
             script: args.command.clone(),
             cwd,
-            env: cx.child_env().to_vec(),
+            env,
             timeout: Duration::from_secs(seconds),
             cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
             output: kept_output(cx),
-            sandbox: None,
+            sandbox,
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
         let output = cx.backend().run(command, watch).await.map_err(not_run)?;
         if let Some(cwd) = output.cwd.clone() {
             cx.set_cwd(cwd);
         }
+        let denial = policy.and_then(|policy| explain(&output.text, output.exit_code, &policy));
         let mut result = report(&args.command, output, seconds);
+        if let Some(denial) = denial {
+            result.value["sandbox"] = advised(&denial).into();
+        }
         if moved {
             result.value["warning"] = format!(
                 "{} no longer exists; the command ran in the nearest directory above it",
@@ -135,6 +161,12 @@ impl Tool for Terminal {
         }
         Ok(result)
     }
+}
+
+/// The directory that a call runs in, as it stands now.
+fn directory(args: &TerminalArgs, cx: &ToolContext) -> PathBuf {
+    let here = cx.cwd();
+    args.workdir.as_ref().map_or(here.clone(), |dir| cx.resolve(dir, &here))
 }
 
 const GUIDANCE: &str = "The terminal keeps its working directory between calls. Prefer commands that end by \
@@ -171,12 +203,40 @@ fn existing(path: &Path) -> (PathBuf, bool) {
 /// Makes a directory that only its owner sees into; one that is open to others is closed.
 fn private_dir(dir: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    let mode = std::fs::metadata(dir)?.permissions().mode();
+    let found = std::fs::symlink_metadata(dir)?;
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(std::io::Error::other("it belongs to another user"));
+    }
+    let mode = found.permissions().mode();
     if mode & 0o077 != 0 {
         tracing::info!(dir = %dir.display(), "a working directory was open to others and is closed now");
         std::fs::set_permissions(dir, Permissions::from_mode(0o700))?;
     }
     Ok(())
+}
+
+/// Deletes temporary directories of sessions that were killed: those that nothing changed for two days.
+fn remove_abandoned(dir: Option<&Path>) {
+    let Some(Ok(entries)) = dir.map(std::fs::read_dir) else { return };
+    for entry in entries.flatten() {
+        let age =
+            entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > ABANDONED_AFTER) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The denial for the model, with the way to ask the user for the access.
+fn advised(denial: &Denial) -> String {
+    match &denial.grant {
+        Some(Grant::Write(path)) => format!(
+            "{} Call terminal again with write_access: [\"{}\"] to ask the user for it.",
+            denial.sentence,
+            path.display()
+        ),
+        _ => denial.sentence.clone(),
+    }
 }
 
 fn report(command: &str, output: Output, seconds: u64) -> ToolOutput {

@@ -78,8 +78,7 @@ async fn working_files_are_private() {
 
 #[tokio::test]
 async fn long_output_is_cut_and_can_be_read_in_full() {
-    let bench =
-        Bench::with(ToolSettings { output: 1000, approvals: ApprovalMode::Off, ..ToolSettings::default() });
+    let bench = Bench::with(ToolSettings { output: 1000, ..ToolSettings::with_approvals(ApprovalMode::Off) });
     let result = bench.call("terminal", json!({"command": "seq 1 2000"})).await;
     let output = result["output"].as_str().unwrap();
     assert!(output.starts_with("1\n2\n") && output.ends_with("1999\n2000\n"));

@@ -3,7 +3,7 @@
 use super::blocking::{finish, interrupted};
 use super::{atomic, regular};
 use crate::reads::{Seen, Version};
-use crate::{CallScope, ToolContext, ToolError, ToolOutput, limits, protect};
+use crate::{Action, ActionKind, CallScope, ToolContext, ToolError, ToolOutput, limits, protect};
 use hermes_conversation::FileChange;
 use serde::de::IgnoredAny;
 use std::io::Read;
@@ -120,12 +120,8 @@ pub(super) fn lacks_dir(path: &Path) -> bool {
 
 /// Writes the file, with the directories above it, and reads it back.
 fn store(path: &Path, text: &str) -> Result<(), ToolError> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    if lacks_dir(path) {
-        std::fs::create_dir_all(dir).map_err(|error| ToolError::io("create", dir, &error))?;
-    }
-    atomic::write(path, text.as_bytes()).map_err(|error| ToolError::io("write", path, &error))?;
-    let written = std::fs::read(path).map_err(|error| ToolError::io("read back", path, &error))?;
+    let written =
+        atomic::write(path, text.as_bytes()).map_err(|error| ToolError::io("write", path, &error))?;
     if written != text.as_bytes() {
         return Err(ToolError::failed(format!(
             "{} was changed by someone else while it was written",
@@ -179,10 +175,19 @@ pub(super) fn target(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBu
         return Err(why);
     }
     let path = cx.resolve(path, cwd);
-    match protect::unwritable(&path, cx.places()) {
+    match protect::unwritable(&path, &cx.scene(cwd)) {
         Some(why) => Err(why),
         None => Ok(path),
     }
+}
+
+/// The action of writing to `path`; `size` says how much.
+pub(super) fn write_action(path: &Path, size: &str, cx: &ToolContext) -> Option<Action> {
+    let cwd = cx.cwd();
+    let path = cx.resolve(path, &cwd);
+    let assessment = hermes_gate::assess_write(&path, &cx.scene(&cwd));
+    let text = format!("write {} ({size})", path.display());
+    Some(Action { kind: ActionKind::Access, text, cwd, assessment })
 }
 
 /// Waits for the turn to write `path`.

@@ -1,9 +1,11 @@
 //! Writing a whole file.
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
-use super::whole_file::{NewText, lacks_dir, load, replace, syntax_error, target, turn, warning};
+use super::whole_file::{
+    NewText, lacks_dir, load, replace, syntax_error, target, turn, warning, write_action,
+};
 use crate::facts::text;
-use crate::{CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use crate::{Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
 use hermes_conversation::{CallDigest, CallTitle, Effect, ToolFacts, ToolKind};
 use hermes_guard::{Secrets, redact};
 use schemars::JsonSchema;
@@ -43,6 +45,14 @@ impl Tool for WriteFile {
             ));
         }
         target(&args.path, &cx.cwd(), cx).err().map(Refusal::Denied)
+    }
+
+    fn action(&self, args: &WriteFileArgs, cx: &ToolContext) -> Option<Action> {
+        let size = match args.content.lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        };
+        write_action(&args.path, &size, cx)
     }
 
     fn effect(&self, args: &WriteFileArgs, cx: &ToolContext) -> Effect {

@@ -33,6 +33,8 @@ pub(super) fn value(shown: &Shown<'_>) -> Value {
         "sources": all.sources.iter().map(|source| share("source", source)).collect::<Value>(),
         "tools": counts("tool", &all.tools),
         "turn_exit_reasons": counts("reason", &all.turn_exits),
+        "approvals": { "asked": all.approvals.asked, "denied": all.approvals.denied,
+            "rules": counts("rule", &all.approvals.rules) },
         "session_end_reasons": counts("reason", &all.session_ends),
         "activity": {
             "by_weekday_from_monday": activity.by_weekday, "by_hour": activity.by_hour, "by_day": by_day,

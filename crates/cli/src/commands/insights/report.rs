@@ -32,6 +32,7 @@ pub(super) fn text(shown: &Shown<'_>, width: usize, style: Style) -> String {
     shares(&mut page, "Models (tokens)", &all.models, |share| share.usage.total());
     shares(&mut page, "Sources (messages)", &all.sources, |share| share.messages);
     counts(&mut page, "Tools (calls)", &all.tools);
+    approvals(&mut page, all);
     counts(&mut page, "Outcomes of turns", &all.turn_exits);
     counts(&mut page, "Outcomes of sessions", &all.session_ends);
     activity(&mut page, &shown.stretch.activity(&all.quarters));
@@ -102,6 +103,18 @@ fn counts(page: &mut Page, title: &str, counts: &[Count]) {
     let part = |count: u64| percent(count as f64 / total.max(1) as f64);
     let row = |count: &Count| Row { name: count.name.clone(), count: count.count, remark: part(count.count) };
     rows(page, title, counts.iter().map(row).collect());
+}
+
+/// Approval requests by rule; a rule in `command_allowlist` is not asked about.
+fn approvals(page: &mut Page, all: &Insights) {
+    if all.approvals.rules.is_empty() {
+        return;
+    }
+    counts(page, "Approval requests (rules)", &all.approvals.rules);
+    let (asked, denied) = (number(all.approvals.asked), number(all.approvals.denied));
+    page.paragraph(&format!(
+        "{asked} asked, {denied} denied. To stop the requests of a rule, add its name to command_allowlist."
+    ));
 }
 
 /// The largest rows, and a line for all the others.

@@ -26,6 +26,14 @@ fn insights() -> Insights {
         active_seconds: 4_000.0,
     };
     Insights {
+        approvals: hermes_store::ApprovalCounts {
+            asked: 12,
+            denied: 3,
+            rules: vec![
+                Count { name: "recursive delete".to_owned(), count: 9 },
+                Count { name: "find -delete".to_owned(), count: 3 },
+            ],
+        },
         sessions: 2,
         messages: MessageCounts { user: 4, assistant: 9, tool: 12, other: 0 },
         tool_calls: 12,

@@ -10,10 +10,11 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// Deletes the rows of a session in all tables. Other children stay, without a parent.
-const TRACES: [&str; 15] = [
+const TRACES: [&str; 16] = [
     "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
+    "DELETE FROM hx_decisions WHERE session = ?1",
     "DELETE FROM hx_spans WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1)",
     "DELETE FROM hx_turns WHERE session = ?1",
     "DELETE FROM hx_mailbox WHERE session = ?1",

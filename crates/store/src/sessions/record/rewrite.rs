@@ -50,6 +50,7 @@ impl SessionDb {
             for trace in [
                 "DELETE FROM hx_message_ext WHERE session = ?1",
                 "DELETE FROM hx_intents WHERE session = ?1",
+                "DELETE FROM hx_decisions WHERE session = ?1",
                 "DELETE FROM hx_turns WHERE session = ?1",
                 "DELETE FROM hx_nodes WHERE session = ?1",
                 "DELETE FROM hx_compactions WHERE session = ?1",

@@ -15,9 +15,9 @@ use crate::sessions::rows::counts::stored;
 use crate::sessions::rows::encode::{self, Columns};
 use crate::sessions::{SessionDb, StoreError};
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, IntentState, Lease,
-    Message, MessageId, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId, Settlement,
-    SpentCall, StartPermit, TraceSpan, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, Compaction, Decided, FileChange, Intent, IntentId, IntentState,
+    Lease, Message, MessageId, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId,
+    Settlement, SpentCall, StartPermit, TraceSpan, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -101,8 +101,8 @@ impl Transcript for SessionDb {
             for (settled, times) in settlement.results.iter().zip(&ran) {
                 end_intent(db, &entry, settled.intent, settled.state, *times)?;
             }
-            for &(intent, decision) in &settlement.decided {
-                decide(db, entry.turn, intent, decision).doing("record a decision")?;
+            for decided in &settlement.decided {
+                decide(db, &entry, lease, decided).doing("record a decision")?;
             }
             if let Some(cwd) = &settlement.cwd {
                 move_to(db, &lease.session, &cwd.to_string_lossy())?;
@@ -359,9 +359,23 @@ fn start_intent(db: &Connection, entry: &TurnEntry, intent: IntentId) -> Result<
     Err(StoreError::IntentNotPlanned { intent })
 }
 
-fn decide(db: &Connection, turn: TurnId, intent: IntentId, decision: &str) -> rusqlite::Result<usize> {
+fn decide(db: &Connection, entry: &TurnEntry, lease: &Lease, decided: &Decided) -> rusqlite::Result<usize> {
     db.prepare_cached("UPDATE hx_intents SET decision = ?3 WHERE id = ?1 AND turn = ?2")?
-        .execute(params![intent.0, turn.0, decision])
+        .execute(params![decided.intent.0, entry.turn.0, decided.decision])?;
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO hx_decisions (intent, session, at, decision, decided_by, scope, rules, asked)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        decided.intent.0,
+        lease.session.as_str(),
+        entry.at,
+        decided.decision,
+        decided.by,
+        decided.scope,
+        decided.rules.join("\n"),
+        decided.was_asked,
+    ])
 }
 
 /// Returns a hash of tool and arguments (FNV-1a), for a quick comparison of calls. It is not

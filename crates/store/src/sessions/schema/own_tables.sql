@@ -195,3 +195,17 @@ CREATE TABLE IF NOT EXISTS hx_pins (
   at REAL NOT NULL,
   PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
+
+-- Decisions about calls that a rule was about: the rules, who decided, and what the answer covers. Harmless calls have
+-- no row.
+CREATE TABLE IF NOT EXISTS hx_decisions (
+  intent INTEGER PRIMARY KEY,
+  session TEXT NOT NULL,
+  at REAL NOT NULL,
+  decision TEXT NOT NULL,
+  decided_by TEXT NOT NULL,
+  scope TEXT,
+  rules TEXT NOT NULL,
+  asked INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS hx_decisions_session ON hx_decisions(session);

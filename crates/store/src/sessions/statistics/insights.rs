@@ -107,6 +107,17 @@ pub struct SessionUse {
     pub active_seconds: f64,
 }
 
+/// Decisions about calls that were not harmless.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApprovalCounts {
+    /// Approval requests.
+    pub asked: u64,
+    /// Calls that did not run because of a decision.
+    pub denied: u64,
+    /// Requests by rule. The name of a rule is the entry of `command_allowlist` that ends its requests.
+    pub rules: Vec<Count>,
+}
+
 /// Activity in a period. Lists begin with the largest item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Insights {
@@ -126,6 +137,7 @@ pub struct Insights {
     pub tools: Vec<Count>,
     /// Exit reasons of turns; `open` for unfinished ones.
     pub turn_exits: Vec<Count>,
+    pub approvals: ApprovalCounts,
     /// End reasons of sessions that ended in the period.
     pub session_ends: Vec<Count>,
     /// Ordered by time, without quarters that have no message.
@@ -169,6 +181,7 @@ fn insights(db: &Connection, filter: &InsightsFilter) -> rusqlite::Result<Insigh
         sources: named.sources(),
         tools: counts(gathered.tools.clone()),
         turn_exits: gather::turn_exits(db, filter)?,
+        approvals: gather::approvals(db, filter)?,
         session_ends: named.ends(filter),
         quarters: gathered.quarters.iter().map(|(&at, &messages)| Quarter { at, messages }).collect(),
         top_sessions: named.described(db, sessions::largest(&gathered, filter.top))?,

@@ -21,10 +21,11 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// Deletes our rows of a session that the Python release deleted.
-const LEFTOVERS: [&str; 12] = [
+const LEFTOVERS: [&str; 13] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
+    "DELETE FROM hx_decisions WHERE session = ?1",
     "DELETE FROM hx_spans WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1)",
     "DELETE FROM hx_turns WHERE session = ?1",
     "DELETE FROM hx_mailbox WHERE session = ?1",

@@ -4,7 +4,7 @@
 //! rows of sessions, which contain long prompts.
 
 use super::costs::SessionCost;
-use super::{Count, InsightsFilter, LONGEST_PAUSE, MessageCounts, Share, counts};
+use super::{ApprovalCounts, Count, InsightsFilter, LONGEST_PAUSE, MessageCounts, Share, counts};
 use crate::sessions::compaction::originals::is_original;
 use crate::sessions::rows::counts::count;
 use crate::sessions::rows::decode;
@@ -198,6 +198,32 @@ impl Gathered {
         models.sort_by(|a, b| b.usage.total().cmp(&a.usage.total()).then_with(|| a.name.cmp(&b.name)));
         models
     }
+}
+
+/// Counts decisions about calls. A call with several rules counts for each of them.
+pub(super) fn approvals(db: &Connection, filter: &InsightsFilter) -> rusqlite::Result<ApprovalCounts> {
+    let mut statement = db.prepare(
+        "SELECT d.rules, d.asked, d.decision IN ('denied', 'cancelled'), COUNT(*)
+         FROM hx_decisions d JOIN sessions s ON s.id = d.session
+         WHERE d.at >= ?1 AND d.at < ?2 AND (?3 IS NULL OR s.source = ?3)
+         GROUP BY 1, 2, 3",
+    )?;
+    let mut rows = statement.query(params![filter.since, filter.until, filter.source])?;
+    let mut found = ApprovalCounts::default();
+    let mut rules: BTreeMap<String, u64> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (names, asked, denied): (String, bool, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let count = count(row, 3)?;
+        found.denied += if denied { count } else { 0 };
+        if asked {
+            found.asked += count;
+            for rule in names.lines() {
+                *rules.entry(rule.to_owned()).or_default() += count;
+            }
+        }
+    }
+    found.rules = counts(rules);
+    Ok(found)
 }
 
 /// Counts the exit reasons of the turns that began in the period.

@@ -1,0 +1,255 @@
+//! Approvals and the sandbox, through every front end that runs without a terminal.
+
+use crate::process::{assert_identical, code, custom_model, finished, json_lines, stderr, stdout};
+use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A user's home directory with a project, a directory beside it, and Hermes' own directory, as users have them.
+struct Machine {
+    user: TempHome,
+    provider: FakeProvider,
+}
+
+impl Machine {
+    async fn new(settings: &str) -> Self {
+        let (user, provider) = (TempHome::new(), FakeProvider::start().await);
+        user.write(".hermes/config.yaml", &format!("{}{settings}", custom_model(&provider.base_url())));
+        std::fs::set_permissions(
+            user.path().join(".hermes"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )
+        .unwrap();
+        user.write("project/a.txt", "hello\n");
+        user.write("victim/kept.txt", "kept\n");
+        Self { user, provider }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.user.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes"));
+        command.args(args).current_dir(self.path("project")).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.user.path()).env("HERMES_HOME", self.path(".hermes"));
+        command
+    }
+
+    async fn run(&self, args: &[&str]) -> Output {
+        finished(self.command(args)).await
+    }
+
+    /// The result of the newest tool call that the model got.
+    fn told(&self) -> Value {
+        let bodies = self.provider.bodies();
+        let message = bodies
+            .iter()
+            .flat_map(|body| body["messages"].as_array().unwrap())
+            .rfind(|message| message["role"] == "tool")
+            .unwrap();
+        serde_json::from_str(message["content"].as_str().unwrap()).unwrap()
+    }
+}
+
+fn terminal(command: &str) -> ReplyScript {
+    ReplyScript::call("terminal", json!({ "command": command }))
+}
+
+const DANGEROUS: &str = "rm -rf ../victim";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
+    let delegated =
+        ReplyScript::call("delegate_task", json!({ "tasks": [{ "goal": "tidy up", "context": "" }] }));
+    let script =
+        ReplyScript::call("terminal", json!({ "command": "sh ../.hermes/skills/tidy/scripts/run.sh" }));
+    let surfaces: [(&str, &[&str], ReplyScript, i32); 6] = [
+        ("one-shot", &["-z", "go"], terminal(DANGEROUS), 77),
+        ("json", &["--json", "-z", "go"], terminal(DANGEROUS), 77),
+        ("quiet chat", &["chat", "-Q", "-q", "go"], terminal(DANGEROUS), 77),
+        ("recorded", &["--record", "tape", "-z", "go"], terminal(DANGEROUS), 77),
+        ("sub-agent", &["-z", "go"], delegated, 0),
+        ("script of a skill", &["-z", "go"], script, 0),
+    ];
+    for (surface, args, first, exit) in surfaces {
+        let machine = Machine::new("").await;
+        machine.user.write(".hermes/skills/tidy/scripts/run.sh", DANGEROUS);
+        machine.provider.answer_with(move |body| {
+            let text = body["messages"].to_string();
+            match (
+                text.contains("Task: tidy up") && !text.contains("delegate_task"),
+                text.contains("\"tool\""),
+            ) {
+                (_, true) => ReplyScript::text("I could not."),
+                (true, false) => terminal(DANGEROUS),
+                (false, false) => first.clone(),
+            }
+        });
+        let out = machine.run(args).await;
+        assert!(machine.path("victim/kept.txt").exists(), "{surface}");
+        assert_eq!(code(&out), exit, "{surface}: {}", stderr(&out));
+        assert!(stdout(&out).contains("I could not."), "{surface}: {}", stdout(&out));
+        // Another attempt, after resuming the session.
+        machine.run(&["--continue", "-z", "again"]).await;
+        assert!(machine.path("victim/kept.txt").exists(), "{surface}, resumed");
+        if surface == "recorded" {
+            assert_identical(&machine.run(&["replay", "tape"]).await, 2);
+            machine.provider.answer_with(|_| terminal(DANGEROUS));
+            machine.run(&["replay", "tape", "--from", "1", "--max-turns", "2"]).await;
+            assert!(machine.path("victim/kept.txt").exists(), "forked");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn yolo_skips_questions_but_neither_denials_nor_the_sandbox() {
+    let machine = Machine::new("approvals: {deny: ['git push*']}\n").await;
+    for (command, by) in [
+        ("rm -rf ~", "hardline"),
+        ("sudo sh -c 'rm -rf /'", "hardline"),
+        ("git push origin main", "approvals.deny"),
+        ("true && git  push", "approvals.deny"),
+    ] {
+        machine.provider.reply(terminal(command)).reply(ReplyScript::text("No."));
+        let out = machine.run(&["--yolo", "--json", "-z", "go"]).await;
+        let decided = json_lines(&out).into_iter().find(|line| line["type"] == "call_decided").unwrap();
+        assert_eq!((&decided["decision"], &decided["by"]), (&json!("denied"), &json!(by)), "{command}");
+        assert!(machine.told()["error"].as_str().unwrap().starts_with("Not run"), "{command}");
+    }
+    // The question is skipped, and the kernel holds the command in the project.
+    machine.provider.reply(terminal("touch inside; rm -rf ../victim; cat ../.hermes/config.yaml; echo end"));
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--yolo", "-z", "go"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let told = machine.told();
+    let output = told["output"].as_str().unwrap();
+    assert!(output.contains("end") && !output.contains("provider:"), "{told}");
+    assert!(machine.path("victim/kept.txt").exists() && machine.path("project/inside").exists(), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn harmless_commands_run_without_a_user_and_unattended_ones_in_the_sandbox() {
+    let machine = Machine::new("").await;
+    machine
+        .provider
+        .reply(terminal("cat a.txt && wc -l a.txt > count; ls"))
+        .reply(ReplyScript::text("Done."));
+    let out = machine.run(&["-z", "go"]).await;
+    assert_eq!((code(&out), stderr(&out).as_str()), (0, ""));
+    assert!(machine.told()["output"].as_str().unwrap().contains("hello"));
+
+    let machine = Machine::new("approvals: {unattended: sandboxed}\n").await;
+    machine
+        .provider
+        .reply(terminal("rm -rf ../victim; rm -rf old; touch ran"))
+        .reply(ReplyScript::text("Done."));
+    let out = machine.run(&["-z", "go"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    assert!(machine.path("victim/kept.txt").exists() && machine.path("project/ran").exists());
+}
+
+/// Commands may have a `/tmp` of their own; the file tools find the same files there.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_and_file_tools_share_temporary_files() {
+    let machine = Machine::new("").await;
+    let (from_command, from_tool) = ("/tmp/hermes-shared-by-command", "/tmp/hermes-shared-by-tool");
+    machine.provider.reply(terminal(&format!("echo one > {from_command}; echo two > $TMPDIR/three")));
+    machine.provider.reply(ReplyScript::call("read_file", json!({ "path": from_command })));
+    machine.provider.reply(ReplyScript::call("write_file", json!({ "path": from_tool, "content": "four" })));
+    machine.provider.reply(terminal(&format!("cat {from_tool} $TMPDIR/three {from_command}")));
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["-z", "go"]).await;
+    assert_eq!((code(&out), stderr(&out).as_str()), (0, ""));
+    assert_eq!(machine.told()["output"], "fourtwo\none\n", "{}", machine.told());
+    for left in [from_command, from_tool] {
+        let _ = std::fs::remove_file(left);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn allow_list_of_the_python_release_keeps_working() {
+    let machine = Machine::new("command_allowlist: ['recursive delete', 'git push*']\n").await;
+    machine.provider.reply(terminal("rm -r old; mkdir new")).reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--json", "-z", "go"]).await;
+    let decided = json_lines(&out).into_iter().find(|line| line["type"] == "call_decided").unwrap();
+    assert_eq!((&decided["decision"], &decided["by"]), (&json!("allowed"), &json!("command_allowlist")));
+    let listed = machine.run(&["approvals", "list", "--json"]).await;
+    assert_eq!(
+        serde_json::from_slice::<Value>(&listed.stdout).unwrap(),
+        json!(["recursive delete", "git push*"])
+    );
+    assert_eq!(code(&machine.run(&["approvals", "revoke", "recursive delete"]).await), 0);
+    assert_eq!(code(&machine.run(&["approvals", "revoke", "recursive delete"]).await), 1);
+    assert_eq!(code(&machine.run(&["approvals", "check", "rm -r old"]).await), 2);
+    let insights: Value = serde_json::from_slice(&machine.run(&["insights", "--json"]).await.stdout).unwrap();
+    assert_eq!(insights["approvals"]["asked"], 0, "{insights}");
+}
+
+/// A secret of `.env` is in no child, file, result or message, whatever the model tries.
+#[tokio::test(flavor = "multi_thread")]
+async fn canary_of_the_settings_appears_nowhere() {
+    let canary = "cnry-9f8e7d6c5b4a-XYZ+/=tail";
+    let machine = Machine::new("").await;
+    machine.user.write(".hermes/.env", &format!("OPENAI_API_KEY={canary}\nCANARY_TOKEN={canary}\n"));
+    machine.user.write("project/link", "");
+    std::fs::remove_file(machine.path("project/link")).unwrap();
+    std::os::unix::fs::symlink(machine.path(".hermes/.env"), machine.path("project/link")).unwrap();
+    let attempts = [
+        terminal("env; cat ~/.hermes/.env link; base64 ~/.hermes/.env; cat /proc/*/environ | tr '\\0' '\\n'"),
+        terminal("python3 -c \"print(open('link').read())\"; cp link copy; cat copy; exit 3"),
+        terminal(&format!("grep -r {} .. | head", &canary[..9])),
+        ReplyScript::call("read_file", json!({ "path": "link" })),
+        ReplyScript::call("read_file", json!({ "path": "~/.hermes/.env" })),
+        ReplyScript::call("search_files", json!({ "pattern": &canary[..6], "path": ".." })),
+        ReplyScript::call("patch", json!({ "path": "link", "old_string": "CANARY", "new_string": "x" })),
+        ReplyScript::call("write_file", json!({ "path": "~/.hermes/.env", "content": "x" })),
+        ReplyScript::call("no_such_tool", json!({ "a": 1 })),
+        terminal(&format!("echo {canary}")),
+    ];
+    for attempt in attempts {
+        machine.provider.reply(attempt);
+    }
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--yolo", "--json", "--record", "tape", "-z", "go"]).await;
+    machine.run(&["sessions", "export", "all.jsonl"]).await;
+    assert!(machine.user.read(".hermes/.env").contains(canary), "the file itself is kept");
+    // What the model itself wrote stays as it wrote it; all else is clean.
+    let forms = forms_of(canary);
+    let results: String = machine
+        .provider
+        .bodies()
+        .iter()
+        .flat_map(|body| body["messages"].as_array().unwrap().clone())
+        .filter(|message| message["role"] != "assistant")
+        .map(|message| message.to_string())
+        .collect();
+    for form in &forms {
+        assert!(!results.contains(form), "{form} in a result");
+        assert!(!stderr(&out).contains(form), "{form} on standard error");
+    }
+    for name in ["logs/agent.log", "commands"] {
+        let found = files_below(&machine.path(".hermes").join(name));
+        for (path, bytes) in found {
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(!forms.iter().any(|form| text.contains(form.as_str())), "in {}", path.display());
+        }
+    }
+}
+
+/// The secret, and the ways in which programs write it.
+fn forms_of(secret: &str) -> Vec<String> {
+    use base64::Engine;
+    let url: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    vec![secret.to_owned(), base64::engine::general_purpose::STANDARD.encode(secret), url]
+}
+
+fn files_below(path: &std::path::Path) -> Vec<(PathBuf, Vec<u8>)> {
+    if path.is_file() {
+        return vec![(path.to_owned(), std::fs::read(path).unwrap())];
+    }
+    let Ok(entries) = std::fs::read_dir(path) else { return Vec::new() };
+    entries.flatten().flat_map(|entry| files_below(&entry.path())).collect()
+}

@@ -1,0 +1,197 @@
+//! Decides about a call by its effects, the settings and the answers so far.
+
+use super::allow_list::AllowList;
+use super::mode::{ApprovalMode, Unattended};
+use super::request::Coverage;
+use super::session_approvals::SessionApprovals;
+use hermes_gate::{Assessment, EffectKind, Finding, Grant, Verdict};
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// The settings of approvals.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ApprovalPolicy {
+    pub mode: ApprovalMode,
+    /// Seconds that the user has to answer; 0 means no limit.
+    pub timeout: u64,
+    /// Commands that never run, `approvals.deny`.
+    pub deny: AllowList,
+    /// Rules and commands that run without a question, `command_allowlist`.
+    pub allow: AllowList,
+    pub unattended: Unattended,
+}
+
+impl Default for ApprovalPolicy {
+    fn default() -> Self {
+        Self {
+            mode: ApprovalMode::Manual,
+            timeout: 60,
+            deny: AllowList::default(),
+            allow: AllowList::default(),
+            unattended: Unattended::Deny,
+        }
+    }
+}
+
+/// An action of a call with its effects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    pub kind: ActionKind,
+    /// The command or the access, as it is shown and as lists match it.
+    pub text: String,
+    /// The directory that it happens in.
+    pub cwd: PathBuf,
+    pub assessment: Assessment,
+}
+
+/// The kind of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionKind {
+    Command,
+    /// An access of a tool of our own, for instance a write to a file.
+    Access,
+    /// A change that later sessions obey. `--yolo` does not skip the question.
+    Lasting,
+}
+
+/// The decision on an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It runs; the sandbox permits `grants` besides its profile.
+    Run { by: DecidedBy, grants: Vec<Grant> },
+    /// The user is asked.
+    Ask,
+    /// It never runs.
+    Refuse { by: DecidedBy, text: String },
+}
+
+/// The source of a decision, for the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// No rule matched.
+    Harmless,
+    /// A rule that nothing overrides.
+    Hardline,
+    /// `approvals.deny`.
+    DenyList,
+    /// `--yolo`, `/yolo` or `approvals.mode: off`.
+    Yolo,
+    /// `command_allowlist`.
+    AllowList,
+    /// An earlier answer in this session.
+    Session,
+    /// `approvals.unattended: sandboxed`.
+    Sandbox,
+    /// A model, with `approvals.mode: smart`.
+    Model,
+    User,
+}
+
+impl DecidedBy {
+    /// The word for the record and for `--json`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Harmless => "harmless",
+            Self::Hardline => "hardline",
+            Self::DenyList => "approvals.deny",
+            Self::Yolo => "yolo",
+            Self::AllowList => "command_allowlist",
+            Self::Session => "session",
+            Self::Sandbox => "approvals.unattended",
+            Self::Model => "smart",
+            Self::User => "user",
+        }
+    }
+}
+
+/// Decides about an action. Pure: equal arguments give equal decisions.
+///
+/// The order is fixed: what must never run comes first, then what skips the question, then the question.
+pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprovals) -> Decision {
+    let is_command = action.kind == ActionKind::Command;
+    if let Some(finding) = action.assessment.worst().filter(|finding| finding.verdict == Verdict::Deny) {
+        return Decision::Refuse { by: DecidedBy::Hardline, text: hardline_text(finding) };
+    }
+    if let Some(entry) = policy.deny.denies(&action.text, &action.assessment.commands).filter(|_| is_command)
+    {
+        let text = format!(
+            "Not run: the user's settings forbid this command (approvals.deny: `{entry}`). Do not try it again or reach \
+             the same effect another way."
+        );
+        return Decision::Refuse { by: DecidedBy::DenyList, text };
+    }
+    if action.assessment.verdict() == Verdict::Allow {
+        return Decision::Run { by: DecidedBy::Harmless, grants: Vec::new() };
+    }
+    let is_yolo = policy.mode == ApprovalMode::Off || approved.is_yolo();
+    if is_yolo && action.kind != ActionKind::Lasting {
+        // The question is skipped, the sandbox is not: nothing beyond its profile is granted.
+        return Decision::Run { by: DecidedBy::Yolo, grants: Vec::new() };
+    }
+    let grants = || action.assessment.findings.iter().flat_map(|finding| finding.grants.clone()).collect();
+    let asked = || action.assessment.findings.iter().filter(|finding| finding.verdict == Verdict::Ask);
+    let in_list = |finding: &Finding| is_reusable(finding) && policy.allow.has_rule(&finding.rule);
+    if asked().all(in_list) || is_command && policy.allow.has_command(&action.text) {
+        return Decision::Run { by: DecidedBy::AllowList, grants: grants() };
+    }
+    let in_session = |finding: &Finding| is_reusable(finding) && approved.has_rule(&finding.rule);
+    if asked().all(|finding| in_list(finding) || in_session(finding)) || approved.has_text(&action.text) {
+        return Decision::Run { by: DecidedBy::Session, grants: grants() };
+    }
+    Decision::Ask
+}
+
+/// The calls that wider answers to a request about `action` would cover.
+pub(crate) fn coverage(action: &Action) -> Coverage {
+    let rules = asked_rules(&action.assessment);
+    match rules.is_empty() {
+        // A rule would cover too much: the same text is covered.
+        true => Coverage {
+            session: Some("exactly this, for the rest of the session".to_owned()),
+            always: hermes_gate::simple_command(&action.text)
+                .filter(|_| action.kind == ActionKind::Command)
+                .map(|_| "exactly this command, in every session".to_owned()),
+        },
+        false => {
+            let named = rules.join("; ");
+            Coverage {
+                session: Some(format!("every call of this session that matches: {named}")),
+                always: Some(format!("every call in every session that matches: {named}")),
+            }
+        }
+    }
+}
+
+/// The rules that a wider answer adds, if all findings can be covered by their rule; else none.
+pub(crate) fn asked_rules(assessment: &Assessment) -> Vec<String> {
+    let asked = || assessment.findings.iter().filter(|finding| finding.verdict == Verdict::Ask);
+    if !asked().all(is_reusable) {
+        return Vec::new();
+    }
+    let mut rules: Vec<String> = Vec::new();
+    for finding in asked() {
+        if !rules.contains(&finding.rule.as_ref().to_owned()) {
+            rules.push(finding.rule.clone().into_owned());
+        }
+    }
+    rules
+}
+
+/// Returns true if a wider answer may cover the rule of a finding. An unclear command, a secret, or the rights of
+/// another user are approved as they stand: the next one of the same rule is a different one.
+fn is_reusable(finding: &Finding) -> bool {
+    !matches!(finding.effect.kind, EffectKind::Unclear | EffectKind::ReadSecret | EffectKind::Privilege)
+}
+
+fn hardline_text(finding: &Finding) -> String {
+    format!(
+        "Not run: {} ({}). This is never run, whatever the settings are. Do not try it again or reach the same effect \
+         another way; if the user wants it, they have to do it themselves.",
+        finding.reason, finding.rule
+    )
+}
+
+#[cfg(test)]
+#[path = "decision_tests.rs"]
+mod tests;
