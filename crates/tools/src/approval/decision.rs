@@ -131,7 +131,9 @@ pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprov
     }
     let grants = || action.assessment.findings.iter().flat_map(|finding| finding.grants.clone()).collect();
     let asked = || action.assessment.findings.iter().filter(|finding| finding.verdict == Verdict::Ask);
-    let in_list = |finding: &Finding| is_reusable(finding) && policy.allow.has_rule(&finding.rule);
+    // A rule that the user wrote into the list counts as written; what cannot be read matches no rule.
+    let is_clear = |finding: &Finding| finding.effect.kind != EffectKind::Unclear;
+    let in_list = |finding: &Finding| is_clear(finding) && policy.allow.has_rule(&finding.rule);
     if asked().all(in_list) || is_command && policy.allow.has_command(&action.text) {
         return Decision::Run { by: DecidedBy::AllowList, grants: grants() };
     }

@@ -58,6 +58,16 @@ fn decisions_follow_the_order_of_the_rules() {
             ("ask", "", 0),
         ),
         (
+            "sudo in the list of an existing home",
+            vec![finding(
+                Verdict::Ask,
+                EffectKind::Privilege,
+                "sudo with combined-flag privilege escalation",
+            )],
+            allowing("sudo with combined-flag privilege escalation"),
+            ("run", "command_allowlist", 1),
+        ),
+        (
             "unclear rules are not reusable",
             vec![finding(Verdict::Ask, EffectKind::Unclear, "u")],
             allowing("u"),
