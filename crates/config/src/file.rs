@@ -49,7 +49,10 @@ impl ConfigFile {
 
     /// Like [`ConfigFile::load`], for text that is already here.
     pub fn parse(path: &Path, text: String) -> Result<Self, ConfigError> {
-        let tree = parse_tree(path, &text)?;
+        let mut tree = parse_tree(path, &text)?;
+        if let Some(network) = tree.pointer_mut("/sandbox/network") {
+            flatten_network(network);
+        }
         Ok(Self { path: path.to_owned(), text, tree })
     }
 
@@ -157,6 +160,18 @@ fn collect<'a>(prefix: &str, value: &'a Value, found: &mut Vec<(String, &'a Valu
     }
 }
 
+/// Reads `sandbox.network` as the list that the setting is: `allow: [hosts]` is that list, and a bare `on` or `off`
+/// may arrive as a boolean.
+fn flatten_network(network: &mut Value) {
+    match network {
+        Value::Bool(is_on) => *network = Value::from(vec![if *is_on { "on" } else { "off" }]),
+        Value::Object(forms) if forms.len() == 1 && forms.get("allow").is_some_and(Value::is_array) => {
+            *network = forms.get_mut("allow").map(Value::take).unwrap_or_default();
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -165,6 +180,23 @@ mod tests {
 
     fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
         ConfigFile::parse(Path::new("/h/config.yaml"), text.to_owned())
+    }
+
+    #[test]
+    fn network_has_one_form() {
+        for (written, want) in [
+            ("on", json!(["on"])),
+            ("false", json!(["off"])),
+            ("{allow: [a.org, b.org]}", json!(["a.org", "b.org"])),
+            ("{allow: []}", json!([])),
+            ("[a.org]", json!(["a.org"])),
+            ("{deny: [a.org]}", json!({ "deny": ["a.org"] })),
+        ] {
+            let file = parse(&format!("sandbox: {{network: {written}}}\n")).unwrap();
+            let found = file.get("sandbox.network").unwrap();
+            let word = found.as_str().map(|word| json!([word]));
+            assert_eq!(word.as_ref().unwrap_or(found), &want, "{written}");
+        }
     }
 
     #[test]

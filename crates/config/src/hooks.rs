@@ -3,6 +3,7 @@
 //! An invalid entry is reported and ignored: no session needs it.
 
 use super::layers::Layers;
+use super::settings::SandboxProfile;
 use super::settings::free_form::FreeForm;
 use hermes_conversation::HookEvent;
 use regex::Regex;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// The fields of an entry that this version reads.
-const FIELDS: [&str; 3] = ["matcher", "command", "timeout"];
+const FIELDS: [&str; 4] = ["matcher", "command", "timeout", "sandbox"];
 /// Seconds a hook may take: unless it says so, and at most.
 const TIMEOUT: u64 = 60;
 const MOST_TIMEOUT: u64 = 300;
@@ -27,6 +28,8 @@ pub struct HookEntry {
     /// The same, split.
     pub argv: Vec<String>,
     pub timeout: Duration,
+    /// Its confinement; without it, that of commands.
+    pub sandbox: Option<SandboxProfile>,
 }
 
 /// The tools of a hook.
@@ -131,7 +134,23 @@ impl HookEntries {
         }
         let matcher = self.read_matcher(&key, event, fields);
         let timeout = self.read_timeout(&key, fields.get("timeout"));
-        self.entries.push(HookEntry { key, event, matcher, command: command.to_owned(), argv, timeout });
+        let sandbox = self.read_sandbox(&key, fields.get("sandbox"));
+        let command = command.to_owned();
+        self.entries.push(HookEntry { key, event, matcher, command, argv, timeout, sandbox });
+    }
+
+    fn read_sandbox(&mut self, key: &str, value: Option<&Value>) -> Option<SandboxProfile> {
+        match value {
+            None | Some(Value::Null) => None,
+            Some(Value::String(word)) if word == "workspace" => Some(SandboxProfile::Workspace),
+            Some(Value::String(word)) if word == "read-only" => Some(SandboxProfile::ReadOnly),
+            Some(Value::String(word)) if word == "full" => Some(SandboxProfile::Full),
+            Some(_) => {
+                let what = "must be workspace, read-only or full; read-only is used";
+                self.warn(&format!("{key}.sandbox"), what);
+                Some(SandboxProfile::ReadOnly)
+            }
+        }
     }
 
     fn read_matcher(&mut self, key: &str, event: HookEvent, fields: &Map<String, Value>) -> Matcher {

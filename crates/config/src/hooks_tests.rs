@@ -92,3 +92,17 @@ fn what_makes_no_sense_is_named_and_the_rest_stays() {
         assert!(all.warnings.iter().all(|line| line.contains(warning)), "{text}: {:?}", all.warnings);
     }
 }
+
+#[test]
+fn sandbox_of_a_hook_is_read_strictly() {
+    for (text, want, warnings) in [
+        ("", None, 0),
+        (", sandbox: full", Some(SandboxProfile::Full), 0),
+        (", sandbox: read-only", Some(SandboxProfile::ReadOnly), 0),
+        (", sandbox: ful", Some(SandboxProfile::ReadOnly), 1),
+        (", sandbox: false", Some(SandboxProfile::ReadOnly), 1),
+    ] {
+        let all = read(&format!("hooks: {{pre_llm_call: [{{command: x{text}}}]}}\n"));
+        assert_eq!((all.entries[0].sandbox, all.warnings.len()), (want, warnings), "{text}");
+    }
+}

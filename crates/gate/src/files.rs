@@ -5,8 +5,8 @@
 
 use crate::assessment::{Assessment, Effect, EffectKind, Finding, Grant, Verdict};
 use crate::keys;
-use crate::protected::credentials::{CREDENTIALS, Place};
-use crate::protected::{ReadClass, WriteClass, read_class, system::DIRECTORIES, write_class};
+use crate::protected::credentials::{CREDENTIALS, Place, READABLE};
+use crate::protected::{ReadClass, WriteClass, read_class, startup, system::DIRECTORIES, write_class};
 use crate::scene::Scene;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +70,24 @@ pub fn credential_files(home: &Path) -> impl Iterator<Item = PathBuf> {
         Place::Home(name) | Place::Anywhere(name) => Some(home.join(name)),
         Place::At(_) => None,
     })
+}
+
+/// The files in those places that hold no keys and may be read.
+pub fn readable_credential_files(home: &Path) -> impl Iterator<Item = PathBuf> {
+    READABLE.iter().map(move |name| home.join(name))
+}
+
+/// The credentials of the system.
+pub fn system_credential_files() -> impl Iterator<Item = &'static Path> {
+    CREDENTIALS.iter().filter_map(|place| match place {
+        Place::At(path) => Some(Path::new(path)),
+        Place::Home(_) | Place::Anywhere(_) => None,
+    })
+}
+
+/// The places in a home directory that other programs run or obey.
+pub fn startup_files(home: &Path) -> impl Iterator<Item = PathBuf> {
+    startup::HOME.iter().chain(&startup::HOME_PROGRAMS).map(move |name| home.join(name))
 }
 
 fn changed(path: &Path, scene: &Scene, kind: EffectKind) -> Assessment {

@@ -28,7 +28,10 @@ mod walk;
 mod wrappers;
 
 pub use assessment::{Assessment, Effect, EffectKind, Finding, Grant, Verdict};
-pub use files::{assess_delete, assess_read, assess_write, assess_write_content, credential_files};
+pub use files::{
+    assess_delete, assess_read, assess_write, assess_write_content, credential_files,
+    readable_credential_files, startup_files, system_credential_files,
+};
 pub use keys::{RULES, Rule, key_matches};
 pub use read_only::{is_read_only, simple_command};
 pub use scene::Scene;

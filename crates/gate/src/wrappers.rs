@@ -87,6 +87,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("ssh-agent", "aEt", &[], 0),
     wrapper("dbus-launch", "", &[], 0),
     wrapper("winpty", "", &[], 0),
+    wrapper("ld.so", "", &["--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath"], 0),
     wrapper("wsl", "du", &["--distribution", "--user", "--cd"], 0),
 ];
 
@@ -112,12 +113,18 @@ pub(crate) fn unwrap(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<
         | "cargo" | "go" | "devbox" | "flox" | "corepack" | "pixi" | "cross" => {
             return runners::subcommands(walker, call);
         }
-        name => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
+        name => match WRAPPERS.iter().find(|wrapper| wrapper.name == without_version(name)) {
             Some(wrapper) => plain(walker, call, wrapper)?,
             None => return Ok(None),
         },
     };
     Ok(Some(output))
+}
+
+/// The dynamic loader has many names: `ld-linux-x86-64.so.2`, `ld-musl-aarch64.so.1`.
+fn without_version(name: &str) -> &str {
+    let is_loader = name.starts_with("ld-") && name.contains(".so");
+    if is_loader { "ld.so" } else { name }
 }
 
 fn plain(walker: &mut Walker<'_>, call: &Call<'_>, wrapper: &Wrapper) -> Result<Output, Unreadable> {

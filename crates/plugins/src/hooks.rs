@@ -12,12 +12,14 @@ pub use listing::{HookList, ListedHook, hooks, revoke_hook};
 
 use approval::CachedDecision;
 use hermes_config::home::{Home, HomeError};
+use hermes_config::settings::SandboxProfile;
 use hermes_config::{Config, ConfigError, HookEntries, HookEntry};
 use hermes_conversation::{
     BoxFuture, EventRelay, HookCall, HookEvent, HookPoint, HookVerdict, Hooks, TurnEvent,
 };
 use hermes_exec::{Direct, DirectOutput, Ended, child_env, run_direct};
-use hermes_tools::AskUser;
+use hermes_sandbox::{Policy, Profile};
+use hermes_tools::{AskUser, ToolContext};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -99,6 +101,8 @@ pub struct SessionHooks {
     pub ask: Arc<dyn AskUser>,
     pub events: EventRelay,
     pub cancel: CancellationToken,
+    /// Decides about programs, and confines them.
+    pub tools: Arc<ToolContext>,
 }
 
 impl Hooks for SessionHooks {
@@ -135,6 +139,12 @@ impl SessionHooks {
     async fn run(&self, entry: &HookEntry, call: &HookCall) -> HookVerdict {
         let cwd = if call.cwd.is_dir() { call.cwd.clone() } else { self.hooks.home.path().to_owned() };
         let input = protocol::input(call, &self.platform).to_string().into_bytes();
+        if let Some(why) = self.tools.refused_program(&entry.command, &cwd) {
+            self.report_failure(entry, &format!("is not run: {why}")).await;
+            return HookVerdict::Continue;
+        }
+        let sandbox = self.confinement(entry);
+        let is_confined = sandbox.is_some();
         let program = Direct {
             argv: entry.argv.clone(),
             cwd,
@@ -142,7 +152,7 @@ impl SessionHooks {
             input,
             timeout: entry.timeout,
             most_output: MOST_OUTPUT,
-            sandbox: None,
+            sandbox,
         };
         let output = match run_direct(program).await {
             Ok(output) => output,
@@ -158,10 +168,37 @@ impl SessionHooks {
             Ended::Exited => protocol::verdict(entry.event, &output.stdout),
             Ended::TimedOut | Ended::Cancelled => Some(HookVerdict::Continue),
         };
-        if let Some(what) = failure(entry, &output, verdict.is_some()) {
+        if let Some(mut what) = failure(entry, &output, verdict.is_some()) {
+            if is_confined && output.ended == Ended::Exited {
+                what.push_str(
+                    ". It runs in the sandbox of commands; `sandbox: full` in its entry runs it outside",
+                );
+            }
             self.report_failure(entry, &what).await;
         }
         verdict.unwrap_or(HookVerdict::Continue)
+    }
+
+    /// The sandbox of a hook: that of commands, in which it can also read its own script.
+    fn confinement(&self, entry: &HookEntry) -> Option<Policy> {
+        let profile = entry.sandbox.map(|profile| match profile {
+            SandboxProfile::Workspace => Profile::Workspace,
+            SandboxProfile::ReadOnly => Profile::ReadOnly,
+            SandboxProfile::Full => Profile::Full,
+        });
+        let mut policy = self.tools.program_policy(profile)?;
+        if let Err(error) = self.tools.created_temporary() {
+            tracing::warn!(%error, "the temporary directory of the session");
+        }
+        if let Some(script) = allowlist::script(&entry.argv) {
+            // Scripts load the files beside them, but not all of a home directory.
+            let folder = script.parent().filter(|folder| {
+                let is_home = policy.places.user_home.as_deref() == Some(folder);
+                !is_home && !policy.places.hermes_home.starts_with(folder)
+            });
+            policy.shared.push(folder.unwrap_or(&script).to_owned());
+        }
+        Some(policy)
     }
 
     /// Logs a failure, and shows the first one of each hook to the user.

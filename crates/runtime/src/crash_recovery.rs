@@ -13,7 +13,7 @@ use hermes_conversation::{
 use hermes_exec::supervisor::{Attached, Finished, Key, Outcome, Stop, SuperviseError, Supervised};
 use hermes_exec::{Group, reap, this_boot};
 use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
-use hermes_tools::{ToolContext, collected, command_key, kept_output, recollected};
+use hermes_tools::{Places, ToolContext, collected, command_key, kept_output, project_of, recollected};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,7 +47,10 @@ pub(crate) async fn recover(
     let texts = RecoveryTexts { unknown, not_started, closing };
     let store = runtime.store()?;
     if let Some(cwd) = &search.moved_to {
-        store.set_cwd(&acquired.lease, cwd.display().to_string()).await?;
+        let before = store.load(&acquired.lease.session).await?.cwd;
+        if before.is_some_and(|before| is_in_project(runtime, Path::new(&before), cwd)) {
+            store.set_cwd(&acquired.lease, cwd.display().to_string()).await?;
+        }
     }
     let recovery = store.recover(&acquired.lease, texts, ends).await?;
     if let Some(supervised) = runtime.supervised().filter(|_| !search.keys.is_empty())
@@ -56,6 +59,14 @@ pub(crate) async fn recover(
         tracing::debug!(%error, "cannot delete records of commands");
     }
     Ok(recovery)
+}
+
+/// Returns true if a command that started in `before` stayed in the project of that directory. Another one would become
+/// the project of the resumed session.
+fn is_in_project(runtime: &Runtime, before: &Path, cwd: &Path) -> bool {
+    let places = Places::new(runtime.launch.home.path(), runtime.launch.shell.get("HOME").map(Path::new));
+    let before = before.canonicalize().unwrap_or_else(|_| before.to_owned());
+    cwd.starts_with(project_of(&before, &places))
 }
 
 /// Looks for results of unfinished calls.

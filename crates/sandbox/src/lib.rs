@@ -5,7 +5,6 @@
 //! made ready in the parent; its `apply` runs in the child between clone and exec and only calls the kernel.
 
 mod capabilities;
-mod credentials;
 mod denied_lines;
 mod error;
 mod explain;
@@ -22,6 +21,7 @@ mod stamp;
 mod support;
 mod sys;
 mod syscalls;
+mod system_paths;
 mod view;
 
 pub use error::SandboxError;

@@ -2,8 +2,8 @@
 //!
 //! The list is made in this process and carried out in a new one, which only calls the kernel.
 
-use crate::credentials::DEVICES;
 use crate::sys;
+use crate::system_paths::DEVICES;
 use crate::view::{Level, Place, View};
 use std::collections::BTreeSet;
 use std::ffi::CString;

@@ -49,6 +49,9 @@ pub struct Policy {
     pub extra_write: Vec<PathBuf>,
     /// Paths that an approval made readable for this command, although a rule hides them.
     pub extra_read: Vec<PathBuf>,
+    /// Parts of Hermes' own directory that are readable: long results, skills.
+    #[serde(default)]
+    pub shared: Vec<PathBuf>,
     /// The settings and hooks of the project's git repository are writable if true.
     pub git_settings: bool,
     /// If true, a layer that the kernel does not offer is a refusal (`sandbox.require`).
@@ -94,7 +97,7 @@ impl Policy {
     fn keeps_place(&self, path: &Path) -> bool {
         let places =
             [Some(&self.places.project), Some(&self.places.temporary), self.places.user_home.as_ref()];
-        let extra = self.extra_read.iter().chain(&self.extra_write);
+        let extra = self.extra_read.iter().chain(&self.extra_write).chain(&self.shared);
         places.into_iter().flatten().chain(extra).any(|kept| path.starts_with(kept))
     }
 }

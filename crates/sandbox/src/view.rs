@@ -3,12 +3,10 @@
 //! The level of a path is that of its nearest listed ancestor. Landlock rules and mounts are both made from this
 //! table, and denials are explained with it.
 
-use crate::credentials::{
-    CACHES, DEVICES, HOME_READABLE, HOME_RUN_BY_ITSELF, HOME_SECRETS, HOMES, RUN_RESOLVERS, RUN_VISIBLE,
-    SYSTEM_SECRETS,
-};
 use crate::git::Repository;
 use crate::policy::{Network, PRIVATE, Policy, Profile};
+use crate::system_paths::{CACHES, DEVICES, HOMES, RUN_RESOLVERS, RUN_VISIBLE, SERVICES};
+use hermes_gate::{credential_files, readable_credential_files, startup_files, system_credential_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -151,8 +149,9 @@ impl View {
     }
 
     fn hide_system(&mut self, policy: &Policy) {
-        for path in SYSTEM_SECRETS {
-            self.set_existing(Path::new(path), Level::Hidden);
+        let services = SERVICES.iter().map(Path::new);
+        for path in system_credential_files().chain(services) {
+            self.set_existing(path, Level::Hidden);
         }
         let homes = HOMES.iter().map(Path::new);
         let single = homes.clone().filter(|path| path.ends_with("root")).map(Path::to_owned);
@@ -199,18 +198,18 @@ impl View {
 
     /// Hides the secrets of the home directory, and keeps what runs by itself from being written.
     fn protect_home(&mut self, home: &Path) {
-        for name in HOME_SECRETS {
-            self.set_existing(&home.join(name), Level::Hidden);
+        for path in credential_files(home) {
+            self.set_existing(&path, Level::Hidden);
         }
-        for name in HOME_READABLE {
-            if let Ok(path) = home.join(name).canonicalize()
+        for path in readable_credential_files(home) {
+            if let Ok(path) = path.canonicalize()
                 && path.is_file()
             {
                 self.set(path, Level::Read);
             }
         }
-        for name in HOME_RUN_BY_ITSELF {
-            self.lower_to_read(&home.join(name));
+        for path in startup_files(home) {
+            self.lower_to_read(&path);
         }
     }
 
@@ -264,6 +263,9 @@ impl View {
             if path.parent().is_some() {
                 self.set_existing(path, Level::Hidden);
             }
+        }
+        for path in &policy.shared {
+            self.set_existing(path, Level::Read);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::approval::asked_rules;
 use crate::protect::Places;
-use crate::{Action, Scope, SessionApprovals, ToolContext, project_root};
+use crate::{
+    Action, ActionKind, DecidedBy, Decision, Scope, SessionApprovals, ToolContext, decide, project_root,
+};
 use hermes_gate::{Grant, Scene};
 use hermes_sandbox::{Network, Places as SandboxPlaces, Policy, Profile, enforced, support};
 use std::path::{Path, PathBuf};
@@ -160,25 +162,32 @@ impl ToolContext {
         if !shared.exists() && path.exists() { path } else { shared }
     }
 
+    /// The reason why a program of the user's settings must not run: it is never run, or the settings forbid it.
+    pub fn refused_program(&self, command: &str, cwd: &Path) -> Option<String> {
+        let assessment = hermes_gate::assess(command, &self.scene(cwd));
+        let action =
+            Action { kind: ActionKind::Command, text: command.to_owned(), cwd: cwd.to_owned(), assessment };
+        match decide(&action, &self.settings().approvals, &SessionApprovals::default()) {
+            Decision::Refuse { by: DecidedBy::DenyList, .. } => Some("approvals.deny forbids it".to_owned()),
+            Decision::Refuse { .. } => action.assessment.worst().map(|finding| finding.reason.clone()),
+            Decision::Run { .. } | Decision::Ask => None,
+        }
+    }
+
+    /// The sandbox of a program of the user's settings; `None` runs it without one. It has no access that an approval
+    /// of a command gave.
+    pub fn program_policy(&self, profile: Option<Profile>) -> Option<Policy> {
+        let settings = self.sandbox()?;
+        let profile = profile.unwrap_or(settings.profile);
+        let policy = self.base_policy(&SandboxSettings { profile, ..settings.clone() });
+        (profile != Profile::Full).then_some(policy)
+    }
+
     /// The sandbox of a command with these accesses beyond it; `None` runs it without one.
     pub(crate) fn policy(&self, grants: &[Grant]) -> Option<Policy> {
         let settings = self.sandbox().filter(|sandbox| sandbox.profile != Profile::Full)?;
         let approvals = self.approvals();
-        let mut policy = Policy {
-            profile: settings.profile,
-            network: settings.network.clone(),
-            places: SandboxPlaces {
-                project: self.project(),
-                temporary: self.temporary().map(Path::to_owned).unwrap_or_default(),
-                user_home: self.places().user_home().map(Path::to_owned),
-                hermes_home: self.places().home.clone(),
-            },
-            // Long results are read by commands, too.
-            extra_read: vec![self.results_dir()],
-            require: settings.require,
-            max_processes: settings.max_processes,
-            ..Policy::default()
-        };
+        let mut policy = self.base_policy(settings);
         for grant in grants.iter().chain(approvals.grants()) {
             match grant {
                 Grant::Unconfined => return None,
@@ -188,6 +197,28 @@ impl ToolContext {
             }
         }
         Some(policy)
+    }
+
+    /// The sandbox of the settings in this session.
+    fn base_policy(&self, settings: &SandboxSettings) -> Policy {
+        Policy {
+            profile: settings.profile,
+            network: settings.network.clone(),
+            places: SandboxPlaces {
+                project: self.project(),
+                temporary: self.temporary().map(Path::to_owned).unwrap_or_default(),
+                user_home: self.places().user_home().map(Path::to_owned),
+                hermes_home: self.places().home.clone(),
+            },
+            // Long results and the files of skills are read by commands, too.
+            shared: [self.results_dir(), self.places().home.join("skills")]
+                .into_iter()
+                .filter(|dir| dir.is_dir())
+                .collect(),
+            require: settings.require,
+            max_processes: settings.max_processes,
+            ..Policy::default()
+        }
     }
 }
 

@@ -84,6 +84,27 @@ async fn resume_waits_for_a_running_command() {
     insta::assert_snapshot!("result_found", stderr(&out).lines().last().unwrap_or_default());
 }
 
+/// A directory outside of the project would be the project of the resumed session.
+#[tokio::test(flavor = "multi_thread")]
+async fn resumed_session_stays_in_its_project() {
+    let killed = Killed::during(
+        "h=$PWD; cd /; echo once >> $h/log; touch $h/begun; until [ -e $h/go ]; do sleep 0.02; done; touch $h/done",
+    )
+    .await;
+    std::fs::write(killed.file("go"), "").unwrap();
+    eventually("the end", || killed.file("done").exists()).await;
+    killed
+        .provider
+        .reply(ReplyScript::call("terminal", json!({"command": "pwd"})))
+        .reply(ReplyScript::text("There."));
+    let out = finished(killed.command(&["--yolo", "--resume", "latest", "-z", "where?"])).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let request = killed.provider.requests().pop().unwrap();
+    let said = request.messages().last().unwrap()["content"].clone();
+    let home = killed.home.path().canonicalize().unwrap();
+    assert!(said.as_str().unwrap().contains(&*home.to_string_lossy()), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn resume_returns_result_of_ended_command() {
     let killed =

@@ -13,7 +13,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 26] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
-    ("sandbox", &[]),
+    ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
@@ -29,7 +29,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 26] = [
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
     ("telemetry", &["guard"]),
-    ("plugins", &["config", "context", "conversation", "exec", "guard", "tools"]),
+    ("plugins", &["config", "context", "conversation", "exec", "guard", "sandbox", "tools"]),
     (
         "recording",
         &[

@@ -1,7 +1,7 @@
 //! Approvals and the sandbox, through every front end that runs without a terminal.
 
 use crate::process::{assert_identical, code, custom_model, finished, json_lines, stderr, stdout};
-use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -60,48 +60,110 @@ fn terminal(command: &str) -> ReplyScript {
 
 const DANGEROUS: &str = "rm -rf ../victim";
 
+/// The number of requests whose newest message is a refused call.
+fn refusals(machine: &Machine) -> usize {
+    let is_refused = |body: &Value| {
+        let newest = body["messages"].as_array().unwrap().last().unwrap().clone();
+        newest["role"] == "tool" && newest["content"].to_string().contains("Not run")
+    };
+    machine.provider.bodies().iter().filter(|body| is_refused(body)).count()
+}
+
+/// One way for a command to reach the machine.
+struct Surface {
+    name: &'static str,
+    args: &'static [&'static str],
+    /// The first call of the model.
+    call: ReplyScript,
+    exit: i32,
+    /// Refused attempts.
+    refused: usize,
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
-    let delegated =
-        ReplyScript::call("delegate_task", json!({ "tasks": [{ "goal": "tidy up", "context": "" }] }));
-    let script =
-        ReplyScript::call("terminal", json!({ "command": "sh ../.hermes/skills/tidy/scripts/run.sh" }));
-    let surfaces: [(&str, &[&str], ReplyScript, i32); 6] = [
-        ("one-shot", &["-z", "go"], terminal(DANGEROUS), 77),
-        ("json", &["--json", "-z", "go"], terminal(DANGEROUS), 77),
-        ("quiet chat", &["chat", "-Q", "-q", "go"], terminal(DANGEROUS), 77),
-        ("recorded", &["--record", "tape", "-z", "go"], terminal(DANGEROUS), 77),
-        ("sub-agent", &["-z", "go"], delegated, 0),
-        ("script of a skill", &["-z", "go"], script, 0),
+    let tasks = json!({ "tasks": [{ "goal": "tidy up", "context": "" }] });
+    let delegated = ReplyScript::call("delegate_task", tasks);
+    let script = terminal("sh ../.hermes/skills/tidy/scripts/run.sh");
+    let surface =
+        |name, args, call: &ReplyScript, exit| Surface { name, args, call: call.clone(), exit, refused: 1 };
+    let direct = terminal(DANGEROUS);
+    let surfaces = [
+        surface("one-shot", &["-z", "go"], &direct, 77),
+        surface("json", &["--json", "-z", "go"], &direct, 77),
+        surface("quiet chat", &["chat", "-Q", "-q", "go"], &direct, 77),
+        surface("recorded", &["--record", "tape", "-z", "go"], &direct, 77),
+        surface("sub-agent", &["-z", "go"], &delegated, 0),
+        surface("script of a skill", &["-z", "go"], &script, 77),
     ];
-    for (surface, args, first, exit) in surfaces {
+    for surface in surfaces {
+        let name = surface.name;
         let machine = Machine::new("").await;
         machine.user.write(".hermes/skills/tidy/scripts/run.sh", DANGEROUS);
+        let call = surface.call.clone();
+        // Every prompt leads to an attempt, also those after a resumption.
         machine.provider.answer_with(move |body| {
-            let text = body["messages"].to_string();
-            match (
-                text.contains("Task: tidy up") && !text.contains("delegate_task"),
-                text.contains("\"tool\""),
-            ) {
-                (_, true) => ReplyScript::text("I could not."),
-                (true, false) => terminal(DANGEROUS),
-                (false, false) => first.clone(),
+            let messages = body["messages"].as_array().unwrap();
+            let is_subagent = body["messages"].to_string().contains("Task: tidy up");
+            match messages.last().unwrap()["role"] == "tool" {
+                true => ReplyScript::text("I could not."),
+                false if is_subagent && !messages.iter().any(|message| message["role"] == "tool") => {
+                    terminal(DANGEROUS)
+                }
+                false => call.clone(),
             }
         });
-        let out = machine.run(args).await;
-        assert!(machine.path("victim/kept.txt").exists(), "{surface}");
-        assert_eq!(code(&out), exit, "{surface}: {}", stderr(&out));
-        assert!(stdout(&out).contains("I could not."), "{surface}: {}", stdout(&out));
-        // Another attempt, after resuming the session.
-        machine.run(&["--continue", "-z", "again"]).await;
-        assert!(machine.path("victim/kept.txt").exists(), "{surface}, resumed");
-        if surface == "recorded" {
+        let out = machine.run(surface.args).await;
+        assert!(machine.path("victim/kept.txt").exists(), "{name}");
+        assert_eq!(code(&out), surface.exit, "{name}: {}", stderr(&out));
+        assert!(stdout(&out).contains("I could not."), "{name}: {}", stdout(&out));
+        assert_eq!(refusals(&machine), surface.refused, "{name}");
+        let again = machine.run(&["--continue", "-z", "again"]).await;
+        assert_eq!(code(&again), surface.exit, "{name}, resumed: {}", stderr(&again));
+        assert_eq!(refusals(&machine), 2 * surface.refused, "{name}, resumed");
+        if name == "recorded" {
             assert_identical(&machine.run(&["replay", "tape"]).await, 2);
             machine.provider.answer_with(|_| terminal(DANGEROUS));
             machine.run(&["replay", "tape", "--from", "1", "--max-turns", "2"]).await;
-            assert!(machine.path("victim/kept.txt").exists(), "forked");
+            assert!(refusals(&machine) > 2, "forked");
         }
+        assert!(machine.path("victim/kept.txt").exists(), "{name}, in the end");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hook_runs_after_an_approval_and_in_the_sandbox() {
+    let hooked = |command: &str| format!("hooks: {{pre_llm_call: [{{command: \"{command}\"}}]}}\n");
+    // Not approved: it does not run.
+    let machine = Machine::new(&hooked(DANGEROUS)).await;
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--json", "-z", "go"]).await;
+    let said = stdout(&out) + &stderr(&out);
+    assert!(said.contains("it has not been approved"), "{said}");
+    // Approved: the sandbox holds it in the project.
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--accept-hooks", "--json", "-z", "go"]).await;
+    assert!(stdout(&out).contains("`sandbox: full` in its entry"), "{}", stdout(&out));
+    assert!(machine.path("victim/kept.txt").exists());
+    // Never: approved or not, confined or not.
+    for command in ["rm -rf ~", "git push --force"] {
+        let settings = "approvals: {deny: ['git push*']}\nsandbox: {profile: full}\n";
+        let machine = Machine::new(&format!("{settings}{}", hooked(command))).await;
+        machine.provider.reply(ReplyScript::text("Done."));
+        let out = machine.run(&["--accept-hooks", "--json", "-z", "go"]).await;
+        assert!(stdout(&out).contains("is not run:"), "{command}: {}", stdout(&out));
+    }
+    // A harmless one reads its own folder, writes the project, and neither reads keys nor writes elsewhere.
+    let script =
+        "cat $(dirname $0)/beside > seen; cat ../.hermes/config.yaml >> seen; touch ../victim/new; true";
+    let machine = Machine::new(&hooked("sh ~/.hermes/agent-hooks/note.sh")).await;
+    machine.user.write(".hermes/agent-hooks/note.sh", script);
+    machine.user.write(".hermes/agent-hooks/beside", "beside\n");
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--accept-hooks", "--json", "-z", "go"]).await;
+    assert!(!stdout(&out).contains("note.sh"), "{}", stdout(&out));
+    assert_eq!(std::fs::read_to_string(machine.path("project/seen")).unwrap(), "beside\n");
+    assert!(!machine.path("victim/new").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,6 +231,26 @@ async fn commands_and_file_tools_share_temporary_files() {
     }
 }
 
+/// Commands run scripts of skills, and read long results.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_read_skills_and_long_results() {
+    let machine = Machine::new("").await;
+    machine
+        .user
+        .write(".hermes/skills/tidy/scripts/run.sh", "cat $(dirname $0)/data; cat ../.hermes/config.yaml");
+    machine.user.write(".hermes/skills/tidy/scripts/data", "data of the skill\n");
+    machine.provider.reply(terminal("sh ../.hermes/skills/tidy/scripts/run.sh; touch ../.hermes/skills/new"));
+    machine.provider.reply(terminal("seq 1 60000"));
+    machine.provider.reply(terminal("tail -n 1 ../.hermes/cache/terminal/hermes-results/*"));
+    machine.provider.reply(ReplyScript::text("Done."));
+    let out = machine.run(&["--yolo", "-z", "go"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let newest = machine.provider.bodies().pop().unwrap()["messages"].to_string();
+    assert!(newest.contains("data of the skill") && !newest.contains("provider: custom"), "{newest}");
+    assert!(!machine.path(".hermes/skills/new").exists());
+    assert_eq!(machine.told()["output"], "60000\n");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn allow_list_of_the_python_release_keeps_working() {
     let machine = Machine::new("command_allowlist: ['recursive delete', 'git push*']\n").await;
@@ -188,52 +270,71 @@ async fn allow_list_of_the_python_release_keeps_working() {
     assert_eq!(insights["approvals"]["asked"], 0, "{insights}");
 }
 
+/// The calls of a curious model, with every tool.
+fn curious_calls(canary: &str) -> Vec<ReplyScript> {
+    let call = ReplyScript::call;
+    vec![
+        terminal("env; cat ~/.hermes/.env link; base64 ~/.hermes/.env; cat /proc/*/environ | tr '\\0' '\\n'"),
+        terminal("python3 -c \"print(open('link').read())\"; cp link copy; cat copy; exit 3"),
+        terminal("grep -r cnry- .. | head; ls -la ..; sleep 5 & kill $!"),
+        call("read_file", json!({ "path": "link" })),
+        call("read_file", json!({ "path": "~/.hermes/.env" })),
+        call("search_files", json!({ "pattern": &canary[..6], "path": ".." })),
+        call("patch", json!({ "path": "link", "old_string": "CANARY", "new_string": "x" })),
+        call("write_file", json!({ "path": "~/.hermes/.env", "content": "x" })),
+        call("write_file", json!({ "path": "noted.txt", "content": "x" })),
+        call("todo", json!({ "todos": [{ "id": "1", "content": "look", "status": "pending" }] })),
+        call("memory", json!({ "action": "add", "target": "memory", "content": "The project is small." })),
+        call("skills_list", json!({})),
+        call("skill_view", json!({ "name": "../../.env" })),
+        call("delegate_task", json!({ "tasks": [{ "goal": "env", "context": "" }] })),
+        call("clarify", json!({ "question": "Which key?" })),
+        call("no_such_tool", json!({ "a": 1 })),
+        call("terminal", json!({ "nonsense": true })),
+    ]
+}
+
 /// A secret of `.env` is in no child, file, result or message, whatever the model tries.
 #[tokio::test(flavor = "multi_thread")]
 async fn canary_of_the_settings_appears_nowhere() {
     let canary = "cnry-9f8e7d6c5b4a-XYZ+/=tail";
-    let machine = Machine::new("").await;
-    machine.user.write(".hermes/.env", &format!("OPENAI_API_KEY={canary}\nCANARY_TOKEN={canary}\n"));
-    machine.user.write("project/link", "");
-    std::fs::remove_file(machine.path("project/link")).unwrap();
-    std::os::unix::fs::symlink(machine.path(".hermes/.env"), machine.path("project/link")).unwrap();
-    let attempts = [
-        terminal("env; cat ~/.hermes/.env link; base64 ~/.hermes/.env; cat /proc/*/environ | tr '\\0' '\\n'"),
-        terminal("python3 -c \"print(open('link').read())\"; cp link copy; cat copy; exit 3"),
-        terminal(&format!("grep -r {} .. | head", &canary[..9])),
-        ReplyScript::call("read_file", json!({ "path": "link" })),
-        ReplyScript::call("read_file", json!({ "path": "~/.hermes/.env" })),
-        ReplyScript::call("search_files", json!({ "pattern": &canary[..6], "path": ".." })),
-        ReplyScript::call("patch", json!({ "path": "link", "old_string": "CANARY", "new_string": "x" })),
-        ReplyScript::call("write_file", json!({ "path": "~/.hermes/.env", "content": "x" })),
-        ReplyScript::call("no_such_tool", json!({ "a": 1 })),
-        terminal(&format!("echo {canary}")),
-    ];
-    for attempt in attempts {
-        machine.provider.reply(attempt);
-    }
-    machine.provider.reply(ReplyScript::text("Done."));
-    let out = machine.run(&["--yolo", "--json", "--record", "tape", "-z", "go"]).await;
-    machine.run(&["sessions", "export", "all.jsonl"]).await;
-    assert!(machine.user.read(".hermes/.env").contains(canary), "the file itself is kept");
-    // What the model itself wrote stays as it wrote it; all else is clean.
     let forms = forms_of(canary);
-    let results: String = machine
-        .provider
-        .bodies()
-        .iter()
-        .flat_map(|body| body["messages"].as_array().unwrap().clone())
-        .filter(|message| message["role"] != "assistant")
-        .map(|message| message.to_string())
-        .collect();
-    for form in &forms {
-        assert!(!results.contains(form), "{form} in a result");
-        assert!(!stderr(&out).contains(form), "{form} on standard error");
-    }
-    for name in ["logs/agent.log", "commands"] {
-        let found = files_below(&machine.path(".hermes").join(name));
-        for (path, bytes) in found {
-            let text = String::from_utf8_lossy(&bytes);
+    for quotes_it in [false, true] {
+        let machine = Machine::new("").await;
+        machine.user.write(".hermes/.env", &format!("OPENAI_API_KEY={canary}\nCANARY_TOKEN={canary}\n"));
+        std::os::unix::fs::symlink(machine.path(".hermes/.env"), machine.path("project/link")).unwrap();
+        // A server that sends the secret back in its error.
+        machine.provider.fault(Fault::status(400, &format!("bad key {canary}")));
+        machine.run(&["--record", "failed", "-z", "go"]).await;
+        let last = quotes_it.then(|| terminal(&format!("echo {canary}")));
+        for attempt in curious_calls(canary).into_iter().chain(last) {
+            machine.provider.reply(attempt);
+        }
+        machine.provider.answer_with(|_| ReplyScript::text("Done."));
+        let out = machine.run(&["--yolo", "--json", "--record", "tape", "-z", "go"]).await;
+        let export = machine.run(&["sessions", "export", "all.jsonl"]).await;
+        assert_eq!((code(&out), code(&export)), (0, 0), "{}{}", stderr(&out), stderr(&export));
+        assert!(machine.user.read(".hermes/.env").contains(canary), "the file itself is kept");
+        let results: String = machine
+            .provider
+            .bodies()
+            .iter()
+            .flat_map(|body| body["messages"].as_array().unwrap().clone())
+            .filter(|message| message["role"] != "assistant")
+            .map(|message| message.to_string())
+            .collect();
+        for form in &forms {
+            assert!(!results.contains(form), "{form} in a result");
+            assert!(!stderr(&out).contains(form), "{form} on standard error");
+        }
+        // What the model itself wrote stays as it wrote it, in the record, its export and its recording.
+        let places: &[&str] =
+            if quotes_it { &[".hermes/logs", ".hermes/commands"] } else { &[".hermes", "project"] };
+        let files: Vec<_> = places.iter().flat_map(|place| files_below(&machine.path(place))).collect();
+        assert!(quotes_it || files.iter().any(|(path, _)| path.ends_with("all.jsonl")));
+        assert!(quotes_it || files.iter().any(|(path, _)| path.to_string_lossy().contains("tape")));
+        for (path, bytes) in files.iter().filter(|(path, _)| !path.ends_with(".env")) {
+            let text = String::from_utf8_lossy(bytes);
             assert!(!forms.iter().any(|form| text.contains(form.as_str())), "in {}", path.display());
         }
     }
@@ -247,6 +348,9 @@ fn forms_of(secret: &str) -> Vec<String> {
 }
 
 fn files_below(path: &std::path::Path) -> Vec<(PathBuf, Vec<u8>)> {
+    if path.is_symlink() {
+        return Vec::new();
+    }
     if path.is_file() {
         return vec![(path.to_owned(), std::fs::read(path).unwrap())];
     }

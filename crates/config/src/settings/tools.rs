@@ -57,7 +57,7 @@ section! {
     SandboxSettings in [sandbox] {
         /// confinement of commands: workspace (write only the project), read-only, full (no confinement)
         profile: SandboxProfile = Workspace, env: &[Value("HERMES_SANDBOX")];
-        /// network of commands: on, off, or a list of allowed hosts
+        /// network of commands: on, off, or `allow: [hosts]` (a plain list means the same)
         network: List = ["on"];
         /// refuse to run commands if the kernel cannot enforce the whole profile
         require: bool = false;

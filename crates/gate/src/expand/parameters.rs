@@ -105,6 +105,8 @@ impl Walker<'_> {
                 Some(fields) => Value { fields: fields.clone(), is_array: true },
                 None => Value::scalar_of(Field::unknown()),
             },
+            // The parent of a command is Hermes; a signal to it is judged like one to the first process.
+            "PPID" => Value::scalar_of(Field::literal("1")),
             "IFS" => Value::scalar_of(Field::literal(" \t\n")),
             "USER" | "LOGNAME" => {
                 let home = self.scene.user_home.as_ref();

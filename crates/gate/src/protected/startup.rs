@@ -209,7 +209,7 @@ pub(crate) const HOME: &[&str] = &[
 ];
 
 /// Directories below a user's home whose programs are found through `PATH`.
-pub(crate) const HOME_PROGRAMS: [&str; 12] = [
+pub(crate) const HOME_PROGRAMS: [&str; 16] = [
     ".local/bin",
     "bin",
     ".cargo/bin",
@@ -221,7 +221,11 @@ pub(crate) const HOME_PROGRAMS: [&str; 12] = [
     ".pyenv",
     ".rbenv",
     ".nvm",
-    ".asdf/shims",
+    ".asdf",
+    ".local/lib",
+    ".local/share/pnpm",
+    ".rustup",
+    ".volta",
 ];
 
 /// Directories of the system whose programs are found through `PATH`.

@@ -116,6 +116,12 @@ impl Interpreter {
             return self.module(walker, call, &parsed);
         }
         match parsed.operands.first() {
+            Some(file) if file.text.starts_with("https:") || file.text.starts_with("http:") => walker.ask(
+                EffectKind::Execute,
+                Some(&file.shown()),
+                keys::REMOTE_TO_SHELL,
+                format!("runs text from the network with {}", call.name),
+            ),
             Some(file) if !matches!(file.text.as_str(), "-" | "/dev/stdin") => {
                 match walker.process_output(file) {
                     Some(Output::Text(text)) => self.code(walker, &text, keys::SCRIPT_CODE)?,
@@ -349,6 +355,11 @@ impl Interpreter {
 /// Adds findings for a call with literal arguments.
 fn call_effect(walker: &mut Walker<'_>, call: &CodeCall) -> Result<(), Unreadable> {
     let first = call.strings.first().cloned().unwrap_or_default();
+    // `rmtree(os.path.expanduser('~'))`
+    if call.name.contains("rm") && !call.is_literal && call.strings == ["~"] {
+        let home = walker.scene.user_home.as_ref().map(|home| home.display().to_string());
+        walker.delete_tree(&Field::literal(home.unwrap_or_default()), keys::RECURSIVE_DELETE);
+    }
     match call.name.as_str() {
         "rmtree"
         | "rmSync"

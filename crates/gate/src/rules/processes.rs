@@ -76,6 +76,8 @@ fn kill(walker: &mut Walker<'_>, call: &Call<'_>) {
             keys::SIGNAL,
             "signals processes whose ids standard input names",
         );
+    } else if operands.iter().any(|field| field.is_pattern || field.text.contains("/proc/")) {
+        walker.ask(EffectKind::Process, None, keys::SIGNAL, "signals all processes that a pattern names");
     } else if operands.iter().any(|field| matches!(field.text.as_str(), "1" | "0")) {
         walker.ask(
             EffectKind::Process,

@@ -286,7 +286,11 @@ fn cloud(walker: &mut Walker<'_>, call: &Call<'_>, verbs: &[&str]) {
             format!("{} prints a credential", call.name),
         );
     }
-    let is_flag_only = verbs.is_empty();
+    let only_lists = call.name.starts_with("ansible")
+        && call.arguments.iter().any(|field| {
+            matches!(field.text.as_str(), "--syntax-check" | "--list-hosts" | "--list-tasks" | "--list-tags")
+        });
+    let is_flag_only = verbs.is_empty() || only_lists;
     if !is_flag_only && !verbs.iter().any(|verb| reads_only(verb)) {
         let reason = format!("{} {} changes or sends to a remote service", call.name, verbs.join(" "));
         walker.ask(EffectKind::Network, None, keys::PUBLISH, reason);

@@ -13,11 +13,17 @@ use crate::walk::{Call, Walker};
 fn items(stdin: &Output) -> Vec<Field> {
     match stdin {
         Output::Paths(roots) => roots.iter().map(|root| Field::pattern(root.clone())).collect(),
-        Output::Text(text) if text.split_whitespace().count() <= MAX_ALTERNATIVES => {
-            text.split_whitespace().map(Field::literal).collect()
+        Output::Text(text) if words(text).count() <= MAX_ALTERNATIVES => {
+            words(text).map(Field::literal).collect()
         }
         _ => vec![Field::literal(INPUT)],
     }
+}
+
+/// Items end at blanks, or at zero bytes with `-0`.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| character.is_whitespace() || character == '\0')
+        .filter(|word| !word.is_empty())
 }
 
 pub(super) fn xargs(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {

@@ -55,3 +55,24 @@ fn held_out_commands_get_their_verdict() {
     assert!(dangerous.0 * 100 <= dangerous.1, "{dangerous:?} run without a question");
     assert!(harmless.0 * 50 <= harmless.1, "{harmless:?} ask");
 }
+
+/// Written by someone who knew neither the rules nor the other sets. At first sight 296 of 300 dangerous ones asked or
+/// were denied, 115 of 117 hardline ones were denied, and 9 of 400 harmless ones asked.
+#[test]
+fn independent_commands_get_their_verdict() {
+    let dangerous =
+        misses("independent dangerous", include_str!("../corpus/independent_dangerous.txt"), |verdict| {
+            verdict != Verdict::Allow
+        });
+    let hardline =
+        misses("independent hardline", include_str!("../corpus/independent_hardline.txt"), |verdict| {
+            verdict == Verdict::Deny
+        });
+    let harmless =
+        misses("independent harmless", include_str!("../corpus/independent_harmless.txt"), |verdict| {
+            verdict == Verdict::Allow
+        });
+    assert!(dangerous.0 * 100 <= dangerous.1, "{dangerous:?} run without a question");
+    assert_eq!(hardline.0, 0, "{hardline:?}");
+    assert!(harmless.0 * 50 <= harmless.1, "{harmless:?} ask");
+}

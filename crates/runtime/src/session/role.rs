@@ -8,7 +8,7 @@ use hermes_plugins::hooks::SessionHooks;
 use hermes_prompt::Additions;
 use hermes_providers::Tap;
 use hermes_recording::Recorder;
-use hermes_tools::{AskUser, Registry};
+use hermes_tools::{AskUser, Registry, ToolContext};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -66,6 +66,7 @@ impl SessionRole {
         &self,
         runtime: &Runtime,
         ask: &Arc<dyn AskUser>,
+        tools: &Arc<ToolContext>,
         events: &EventSink,
         cancel: &CancellationToken,
     ) -> Arc<dyn Hooks> {
@@ -74,7 +75,7 @@ impl SessionRole {
             Some(hooks) => {
                 let (platform, ask) = (self.source.clone(), ask.clone());
                 let (events, cancel) = (events.relay(), cancel.clone());
-                Arc::new(SessionHooks { hooks, platform, ask, events, cancel })
+                Arc::new(SessionHooks { hooks, platform, ask, events, cancel, tools: tools.clone() })
             }
         };
         // A sub-agent gets everything from the session that it works for.

@@ -163,7 +163,7 @@ impl Session {
             ask: self.reviewed_ask(),
             transcript: Arc::new(store.clone()),
             mailbox: Arc::new(store.clone()),
-            hooks: self.role.hooks(&self.runtime, &self.ask, &events, cancel),
+            hooks: self.role.hooks(&self.runtime, &self.ask, &self.tool_context, &events, cancel),
             engine: self.engine_port(&events)?,
             summaries: self.summaries.clone(),
             jitter: Arc::new(rand::random::<f64>),

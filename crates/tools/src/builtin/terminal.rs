@@ -2,6 +2,8 @@
 
 use super::{exit_meaning::exit_meaning, foreground};
 use crate::facts::text;
+use crate::skill_scripts;
+use crate::temporary_dir::private_dir;
 use crate::text::strip_ansi;
 use crate::{
     Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
@@ -18,8 +20,6 @@ use hermes_sandbox::{Denial, Grant, explain};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use std::fs::{DirBuilder, Permissions};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,8 +44,6 @@ pub(crate) struct Terminal;
 
 const ABANDONED: &str = "Hermes was gone for so long that the command was ended; the output is what it wrote \
 until then.";
-/// The age at which a temporary directory belongs to no session any more.
-const ABANDONED_AFTER: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 const NOT_YET: &str = "running in the background is not built in yet; use a command that ends by itself";
 
 impl Tool for Terminal {
@@ -88,6 +86,7 @@ impl Tool for Terminal {
         let cwd = directory(args, cx);
         let scene = cx.scene(&cwd);
         let mut assessment = hermes_gate::assess(&args.command, &scene);
+        skill_scripts::judge(&mut assessment, &cwd, cx);
         for path in args.write_access.iter().flatten() {
             assessment.findings.extend(assess_write(&cx.resolve(path, &cwd), &scene).findings);
         }
@@ -116,18 +115,14 @@ impl Tool for Terminal {
             Some(dir) => (cx.resolve(dir, &here), false),
             None => existing(&here),
         };
-        private_dir(cx.scratch()).map_err(|error| ToolError::io("create", cx.scratch(), &error))?;
+        // The sandbox shows it to commands, so it exists before the first one.
+        for dir in [cx.scratch(), &cx.results_dir()] {
+            private_dir(dir).map_err(|error| ToolError::io("create", dir, &error))?;
+        }
         let seconds = args.timeout.unwrap_or(cx.settings().timeout);
         let sandbox = cx.policy(&scope.grants);
         let mut env = cx.child_env().to_vec();
-        if let Some(temporary) = cx.temporary() {
-            if !temporary.exists() {
-                remove_abandoned(temporary.parent());
-            }
-            // The directory above it is shared by the sessions of this user.
-            for dir in temporary.parent().into_iter().chain([temporary]) {
-                private_dir(dir).map_err(|error| ToolError::io("create", dir, &error))?;
-            }
+        if let Some(temporary) = cx.created_temporary()? {
             env.retain(|(name, _)| name != "TMPDIR");
             env.push(("TMPDIR".to_owned(), temporary.display().to_string()));
         }
@@ -198,33 +193,6 @@ pub fn collected(call: CallId, arguments: &str, ended: Collected, cx: &ToolConte
 fn existing(path: &Path) -> (PathBuf, bool) {
     let found = path.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
     (found.to_owned(), found != path)
-}
-
-/// Makes a directory that only its owner sees into; one that is open to others is closed.
-fn private_dir(dir: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    let found = std::fs::symlink_metadata(dir)?;
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(std::io::Error::other("it belongs to another user"));
-    }
-    let mode = found.permissions().mode();
-    if mode & 0o077 != 0 {
-        tracing::info!(dir = %dir.display(), "a working directory was open to others and is closed now");
-        std::fs::set_permissions(dir, Permissions::from_mode(0o700))?;
-    }
-    Ok(())
-}
-
-/// Deletes temporary directories of sessions that were killed: those that nothing changed for two days.
-fn remove_abandoned(dir: Option<&Path>) {
-    let Some(Ok(entries)) = dir.map(std::fs::read_dir) else { return };
-    for entry in entries.flatten() {
-        let age =
-            entry.metadata().and_then(|found| found.modified()).ok().and_then(|time| time.elapsed().ok());
-        if age.is_some_and(|age| age > ABANDONED_AFTER) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 /// The denial for the model, with the way to ask the user for the access.
