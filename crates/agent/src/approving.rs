@@ -154,7 +154,14 @@ async fn within<T>(ports: &Ports, answer: impl Future<Output = T>, late: T) -> T
     match ports.tool_context.settings().approvals.timeout {
         // Without a user, the answer comes at once.
         seconds if seconds > 0 && ports.ask.is_present() => {
-            tokio::time::timeout(Duration::from_secs(seconds), answer).await.unwrap_or(late)
+            match tokio::time::timeout(Duration::from_secs(seconds), answer).await {
+                Ok(answer) => answer,
+                Err(_) => {
+                    let text = format!("no answer within {seconds} s (approvals.timeout): not run");
+                    ports.events.send(TurnEvent::Status(text)).await;
+                    late
+                }
+            }
         }
         _ => answer.await,
     }
