@@ -12,7 +12,9 @@ use hermes_conversation::{
     ToolFacts, ToolKind, ToolMessage,
 };
 use hermes_exec::supervisor::{EndReason, Finished as Collected};
-use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
+use hermes_exec::{
+    Command, Ended, EnvChanges, ExecError, Group, Output, OutputLimits, ShellReport, Started, Watch,
+};
 use hermes_gate::{assess_write, is_read_only};
 use hermes_sandbox::{Denial, Grant, explain};
 use schemars::JsonSchema;
@@ -137,8 +139,13 @@ impl Tool for Terminal {
             script: args.command.clone(),
             cwd,
             env,
+            changes: EnvChanges::default(),
             timeout: Duration::from_secs(seconds),
-            cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
+            report: args.workdir.is_none().then(|| ShellReport {
+                file: cx.scratch().join(format!("cwd-{}", scope.intent)),
+                cwd: true,
+                exports: None,
+            }),
             output: kept_output(cx),
             sandbox,
         };
