@@ -88,6 +88,7 @@ pub fn scene(cwd: &Path, project: &Path, places: &Places, safety: &Safety) -> Sc
         hermes_home: places.home.clone(),
         path_dirs: safety.path_dirs.clone(),
         is_sandboxed: safety.is_confined(),
+        ..Scene::default()
     }
 }
 
@@ -146,7 +147,10 @@ impl ToolContext {
 
     /// The facts by which the gate judges a command in `cwd`.
     pub fn scene(&self, cwd: &Path) -> Scene {
-        scene(cwd, &self.project(), self.places(), self.safety())
+        Scene {
+            variables: self.environment().variables(),
+            ..scene(cwd, &self.project(), self.places(), self.safety())
+        }
     }
 
     /// The file that a command would find at `path`: commands have temporary directories of their own. A file that only
