@@ -14,12 +14,14 @@ use hermes_conversation::{
     TurnEvent,
 };
 use hermes_tools::{
-    Approval, ApprovalRequest, Finished, Prepared, RunScope, Verdict, batch_limit, result_limit, segments,
+    Approval, ApprovalRequest, Environment, Finished, Prepared, RunScope, Verdict, batch_limit, result_limit,
+    segments,
 };
 use hermes_wire::{CallState, Reply};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Gives every call of `reply` exactly one recorded result.
@@ -45,8 +47,8 @@ struct Batch {
     /// Results that have not been recorded yet, in call order.
     unsettled: Vec<Settled>,
     decided: Vec<Decided>,
-    /// The working directory when the calls were judged.
-    judged_in: PathBuf,
+    /// The working directory and the environment with which the calls were judged.
+    judged_in: (PathBuf, Arc<Environment>),
     /// The reason why a loop ends the turn.
     stopped_loop: Option<String>,
     /// The names of the tools, where none of them exists.
@@ -116,7 +118,7 @@ impl Batch {
             .collect::<VecDeque<_>>();
         let decided =
             approving::decided_by_rules(calls.iter().map(|call| (call.id, &call.prepared)), ports).await;
-        Ok(Self { calls, segments, decided, judged_in: ports.tool_context.cwd(), unknown, ..Self::empty() })
+        Ok(Self { calls, segments, decided, judged_in: place(ports), unknown, ..Self::empty() })
     }
 
     fn empty() -> Self {
@@ -125,7 +127,7 @@ impl Batch {
             segments: Vec::new(),
             unsettled: Vec::new(),
             decided: Vec::new(),
-            judged_in: PathBuf::new(),
+            judged_in: Default::default(),
             stopped_loop: None,
             unknown: None,
             steering: Vec::new(),
@@ -215,10 +217,10 @@ impl Batch {
         }
     }
 
-    /// An earlier call of the same reply may have changed the directory; what is shown, judged
+    /// An earlier call of the same reply may have changed the directory or the environment; what is shown, judged
     /// and run must be seen from where the session stands now.
     fn look_again(&mut self, calls: &mut [Planned], ports: &Ports) {
-        let here = ports.tool_context.cwd();
+        let here = place(ports);
         if here == self.judged_in {
             return;
         }
@@ -349,6 +351,11 @@ impl Batch {
         mail::announce(steering, ports).await;
         Ok(permits)
     }
+}
+
+/// The directory and the environment of the next command.
+fn place(ports: &Ports) -> (PathBuf, Arc<Environment>) {
+    (ports.tool_context.cwd(), ports.tool_context.environment())
 }
 
 /// Judges a call: truncated or unreadable ones are refused before any tool sees them. `is_unreadable` says

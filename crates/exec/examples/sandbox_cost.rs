@@ -3,7 +3,7 @@
 //! Usage: `cargo run --release -p hermes-exec --example sandbox_cost [ROUNDS]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people that measure")]
 
-use hermes_exec::{Backend, Command, Local, OutputLimits, Unwatched, Watch};
+use hermes_exec::{Backend, Command, EnvChanges, Local, OutputLimits, Unwatched, Watch};
 use hermes_sandbox::{Network, Places, Policy, Prepared, support};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -61,7 +61,8 @@ async fn run(cwd: &Path, sandbox: Option<Policy>) {
         cwd: cwd.to_owned(),
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         timeout: Duration::from_secs(10),
-        cwd_file: None,
+        changes: EnvChanges::default(),
+        report: None,
         output: OutputLimits::default(),
         sandbox,
     };

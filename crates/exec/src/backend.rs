@@ -1,5 +1,6 @@
 //! The interface of a backend: commands, output, errors.
 
+use crate::exports::{EnvChanges, Exports};
 use crate::supervisor::Key;
 use crate::{Group, SpillLimits};
 use std::path::PathBuf;
@@ -37,15 +38,27 @@ pub struct Command {
     pub key: Option<Key>,
     pub script: String,
     pub cwd: PathBuf,
-    /// The whole environment; nothing is inherited.
+    /// The whole environment before `changes`; nothing is inherited. A sandbox protects the directories of its `PATH`.
     pub env: Vec<(String, String)>,
+    /// Changes of `env` by earlier commands.
+    pub changes: EnvChanges,
     pub timeout: Duration,
-    /// A private file to which the shell writes its last working directory. Created and removed by the run;
-    /// without it, [`Output::cwd`] is empty.
-    pub cwd_file: Option<PathBuf>,
+    /// The state that the shell reports at its exit, if any.
+    pub report: Option<ShellReport>,
     pub output: OutputLimits,
     /// The sandbox; without it, the command is not confined.
     pub sandbox: Option<hermes_sandbox::Policy>,
+}
+
+/// A request for the state of a shell at its exit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellReport {
+    /// A private file to which the shell writes. Created and removed by the run.
+    pub file: PathBuf,
+    /// Report the last working directory.
+    pub cwd: bool,
+    /// Report changes of exported variables, except for these. The shell does not write their values to the file.
+    pub exports: Option<Vec<String>>,
 }
 
 /// The limits of a command's output.
@@ -99,6 +112,8 @@ pub struct Output {
     pub ended: Ended,
     /// The last working directory of the shell, if known.
     pub cwd: Option<PathBuf>,
+    /// The changes of exported variables, if known. Never stored on disk.
+    pub exports: Option<Exports>,
     /// Characters missing in the middle of `text`.
     pub omitted: u64,
     pub spill: Option<Spill>,

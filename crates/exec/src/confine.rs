@@ -1,6 +1,7 @@
 //! Runs a child in the sandbox of its policy.
 
-use crate::backend::ExecError;
+use crate::backend::{ExecError, ShellReport};
+use crate::exports::EnvChanges;
 use hermes_sandbox::{Policy, Prepared, support};
 use std::ffi::CString;
 use std::io::Result;
@@ -16,16 +17,21 @@ pub(crate) struct Confined {
 }
 
 impl Confined {
-    /// Prepares the sandbox of a command, if it has one. Directories of its `PATH` become read-only, and variables
-    /// for a proxy are added.
+    /// Prepares the environment of a command and its sandbox, if it has one. Directories of the `PATH` before
+    /// `changes` become read-only; later ones belong to the session. Variables for a proxy are added.
     pub(crate) fn new(
         policy: Option<&Policy>,
         cwd: &Path,
         env: &mut Vec<(String, String)>,
+        changes: &EnvChanges,
     ) -> std::result::Result<Option<Self>, ExecError> {
-        let Some(policy) = policy else { return Ok(None) };
+        let Some(policy) = policy else {
+            changes.apply_to(env);
+            return Ok(None);
+        };
         let mut policy = policy.clone();
         policy.read_only.extend(programs(env));
+        changes.apply_to(env);
         let prepared = Prepared::cached(&policy, support())?;
         env.extend(prepared.environment());
         let directory = CString::new(cwd.as_os_str().as_bytes()).map_err(|_| ExecError::Nul)?;
@@ -71,9 +77,9 @@ pub(crate) fn start_directory<'a>(policy: Option<&Policy>, cwd: &'a Path) -> &'a
     if policy.is_some() { Path::new("/") } else { cwd }
 }
 
-/// The file for the last working directory: the sandbox hides the one that was asked for.
-pub(crate) fn cwd_file(policy: Option<&Policy>, asked: Option<PathBuf>) -> Option<PathBuf> {
+/// The report with a file that the command can write: the sandbox hides the one that was asked for.
+pub(crate) fn report(policy: Option<&Policy>, asked: Option<ShellReport>) -> Option<ShellReport> {
     let (Some(policy), Some(asked)) = (policy, &asked) else { return asked };
-    let name = asked.file_name()?.to_str()?;
-    Some(policy.places.temporary.join(format!(".{name}")))
+    let name = asked.file.file_name()?.to_str()?;
+    Some(ShellReport { file: policy.places.temporary.join(format!(".{name}")), ..asked.clone() })
 }

@@ -5,6 +5,7 @@
 
 use crate::backend::ExecError;
 use crate::confine::{self, Confined};
+use crate::exports::EnvChanges;
 use crate::local::Guard;
 use crate::shell::{SpawnOptions, lead_session};
 use crate::{Ended, Group};
@@ -113,7 +114,7 @@ pub(crate) fn spawn(
     let Some((name, arguments)) = argv.split_first() else {
         return Err(failed(std::io::ErrorKind::InvalidInput.into()));
     };
-    let confined = Confined::new(sandbox, cwd, &mut env)?;
+    let confined = Confined::new(sandbox, cwd, &mut env, &EnvChanges::default())?;
     let mut command = std::process::Command::new(name);
     command.args(arguments).current_dir(confine::start_directory(sandbox, cwd)).env_clear().envs(env);
     let ties = SpawnOptions { dies_with_parent: true, ..SpawnOptions::DETACHED };

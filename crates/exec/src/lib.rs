@@ -8,14 +8,16 @@
 mod backend;
 mod capture;
 mod confine;
-mod cwd_file;
 mod direct;
 mod environment;
 pub mod environment_handover;
+mod export_syntax;
+mod exports;
 mod group;
 mod line_program;
 mod live_groups;
 mod local;
+mod report_file;
 mod shell;
 mod shell_wrapper;
 mod spill;
@@ -27,10 +29,12 @@ mod utf8_decoder;
 mod vfork;
 
 pub use backend::{
-    Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, Spill, Started, Unwatched, Watch,
+    Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, ShellReport, Spill, Started,
+    Unwatched, Watch,
 };
 pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;
+pub use exports::{EnvChanges, Exports, LONGEST_CHANGES, LONGEST_VALUE, LeftOut};
 pub use group::{Group, reap, this_boot};
 pub use line_program::{LineProgram, LineProgramSpec};
 pub use live_groups::kill_all;

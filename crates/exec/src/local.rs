@@ -7,13 +7,12 @@
 use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
 use crate::capture::{Capture, Captured};
 use crate::confine::{self, Confined};
-use crate::cwd_file::CwdFile;
+use crate::report_file::{ExpectedReport, ReportFile, Reported};
 use crate::shell::{self, SpawnOptions};
 use crate::{Group, live_groups, shell_wrapper};
 use rustix::process::Signal;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -49,7 +48,7 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
     if !confine::is_directory(command.sandbox.as_ref(), &command.cwd) {
         return Err(ExecError::NoDirectory { path: command.cwd });
     }
-    command.cwd_file = confine::cwd_file(command.sandbox.as_ref(), command.cwd_file);
+    command.report = confine::report(command.sandbox.as_ref(), command.report);
     let mut running = Running::spawn(&mut command)?;
     let group = running.guard.group.clone();
     if let Err(cause) = watch.started.started(&group).await {
@@ -58,13 +57,14 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
     }
     if watch.cancel.is_cancelled() {
         running.end_now().await;
-        return Ok(running.into_output(Ended::Cancelled, None).await);
+        return Ok(running.into_output(Ended::Cancelled, Reported::default()).await);
     }
-    let cwd_file = CwdFile::create(command.cwd_file, command.sandbox);
+    let Command { report, sandbox, env, timeout, .. } = command;
+    let report = report.map(|report| ExpectedReport { report, sandbox, env }.create());
     running.open_gate().await?;
-    let ended = running.attend(Instant::now() + command.timeout, watch).await;
+    let ended = running.attend(Instant::now() + timeout, watch).await;
     running.clean_up(ended).await;
-    Ok(running.into_output(ended, cwd_file.read()).await)
+    Ok(running.into_output(ended, report.map(ReportFile::read).unwrap_or_default()).await)
 }
 
 /// A running shell and its output so far.
@@ -83,7 +83,8 @@ struct Running {
 impl Running {
     fn spawn(command: &mut Command) -> Result<Self, ExecError> {
         let failed = |doing| move |source| ExecError::Io { doing, source };
-        let confined = Confined::new(command.sandbox.as_ref(), &command.cwd, &mut command.env)?;
+        let confined =
+            Confined::new(command.sandbox.as_ref(), &command.cwd, &mut command.env, &command.changes)?;
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         // Both streams share one pipe, so that their order is the order of writing.
         let errors = write.try_clone().map_err(failed("make a pipe"))?;
@@ -208,7 +209,7 @@ impl Running {
         }
     }
 
-    async fn into_output(self, ended: Ended, cwd: Option<PathBuf>) -> Output {
+    async fn into_output(self, ended: Ended, reported: Reported) -> Output {
         let exit_code = match (ended, self.status) {
             (Ended::TimedOut, _) => 124,
             (Ended::Cancelled, _) => 130,
@@ -220,7 +221,8 @@ impl Running {
             text: captured.text,
             exit_code,
             ended,
-            cwd,
+            cwd: reported.cwd,
+            exports: reported.exports,
             omitted: captured.omitted,
             spill: captured.spill,
         }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::backend::{OutputLimits, Started, Unwatched};
+use crate::backend::{OutputLimits, ShellReport, Started, Unwatched};
+use crate::exports::{EnvChanges, Exports, LeftOut};
 use crate::reap;
 use std::sync::Mutex;
 use tempfile::TempDir;
@@ -27,7 +28,12 @@ impl Case {
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             timeout: self.timeout,
             key: None,
-            cwd_file: Some(self.dir.path().join(".cwd")),
+            changes: EnvChanges::default(),
+            report: Some(ShellReport {
+                file: self.dir.path().join(".cwd"),
+                cwd: true,
+                exports: Some(Vec::new()),
+            }),
             sandbox: None,
             output: OutputLimits {
                 chars: 1000,
@@ -251,4 +257,106 @@ async fn error_names_the_missing_directory() {
     let cancel = &case.cancel;
     let error = Local.run(command, Watch { started: &Unwatched, cancel }).await.unwrap_err();
     assert_eq!(error.to_string(), "/does/not/exist is not a directory");
+}
+
+fn exports(set: &[(&str, &str)], unset: &[&str]) -> Option<Exports> {
+    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let unset = unset.iter().map(|name| (*name).to_owned()).collect();
+    Some(Exports { changes: EnvChanges { set, unset }, left_out: Vec::new() })
+}
+
+#[tokio::test]
+async fn changes_of_exported_variables_are_reported() {
+    for (script, want) in [
+        ("true", exports(&[], &[])),
+        ("export A=1 B=\"it's\"", exports(&[("A", "1"), ("B", "it's")], &[])),
+        ("A=1; (export C=2); C=3 true; f() { :; }; export -f f; alias x=y", exports(&[], &[])),
+        ("export A=$'two\\nlines'; exit 3", exports(&[("A", "two\nlines")], &[])),
+        ("export A='$(touch ran)`touch ran`'", exports(&[("A", "$(touch ran)`touch ran`")], &[])),
+        ("export PATH=/x/bin:$PATH; cd /", exports(&[("PATH", "/x/bin:/usr/bin:/bin")], &[])),
+        ("unset PATH", exports(&[], &["PATH"])),
+        ("export -n PATH", exports(&[], &["PATH"])),
+        ("set -e; export A=1; false; export A=2", exports(&[("A", "1")], &[])),
+        ("set -eu -o posix -o noclobber; export A=1", exports(&[("A", "1")], &[])),
+        ("readonly A=1; export A", exports(&[("A", "1")], &[])),
+        ("export A=1; exec true", None),
+        ("export A=1; kill -9 $$", None),
+    ] {
+        let case = Case::new();
+        let output = case.run(script).await;
+        assert_eq!(output.exports, want, "{script}");
+        assert!(!case.dir.path().join("ran").exists() && !case.dir.path().join(".cwd").exists(), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn changes_of_earlier_commands_are_part_of_the_environment() {
+    let case = Case::new();
+    let mut command = case.command("echo $A $B; export A=3; unset C");
+    command.env.push(("B".into(), "base".into()));
+    command.changes.set = [("A".to_owned(), "1".to_owned()), ("C".to_owned(), "2".to_owned())].into();
+    command.changes.unset = ["B".to_owned()].into();
+    let output = Local.run(command, Watch { started: &Unwatched, cancel: &case.cancel }).await.unwrap();
+    assert_eq!((output.text.as_str(), output.exports), ("1\n", exports(&[("A", "3")], &["C"])));
+}
+
+#[tokio::test]
+async fn trace_of_the_shell_does_not_show_the_report() {
+    assert_eq!(Case::new().run("set -x; true").await.text, "++ true\n");
+}
+
+#[tokio::test]
+async fn withheld_variables_are_neither_reported_nor_written() {
+    let case = Case::new();
+    let copy = case.dir.path().join("copy");
+    // A hard link keeps what the shell wrote.
+    let mut command = case.command("ln .cwd copy; export KEY=other A=1");
+    command.env.push(("KEY".into(), "hidden-value".into()));
+    command.report.as_mut().unwrap().exports = Some(vec!["KEY".into(), "no name; touch ran".into()]);
+    let output = Local.run(command, Watch { started: &Unwatched, cancel: &case.cancel }).await.unwrap();
+    assert_eq!(output.exports, exports(&[("A", "1")], &[]));
+    let written = std::fs::read_to_string(copy).unwrap();
+    assert!(written.contains("A=\"1\"") && !written.contains("KEY"), "{written}");
+    assert!(!case.dir.path().join("ran").exists());
+}
+
+/// The file can be replaced by the command; then nothing is known, and the reader neither waits nor follows.
+#[tokio::test]
+async fn replaced_report_is_ignored() {
+    let secret = "export STOLEN='1'\n";
+    for script in [
+        "rm .cwd; mkfifo .cwd; exec 9<>.cwd",
+        "rm .cwd; mkfifo .cwd; trap - EXIT",
+        "ln -sf secret .cwd; trap - EXIT",
+        "ln -sf /dev/zero .cwd; trap - EXIT",
+        "rm .cwd; mkdir .cwd",
+        "rm .cwd",
+        "printf 'export A=1' > .cwd; trap - EXIT",
+        "printf '/\\0rm -rf x\\n' > .cwd; trap - EXIT",
+        "head -c 4000000 /dev/zero > .cwd; trap - EXIT",
+        "yes 'declare -x A' | head -c 4000000 > .cwd; trap - EXIT",
+    ] {
+        let case = Case { timeout: Duration::from_secs(5), ..Case::new() };
+        std::fs::write(case.dir.path().join("secret"), format!("/\0{secret}")).unwrap();
+        let output = case.run(script).await;
+        let set = output.exports.map(|exports| exports.changes);
+        assert_eq!((output.exit_code, set.unwrap_or_default()), (0, EnvChanges::default()), "{script}");
+        let kept = std::fs::read_to_string(case.dir.path().join("secret")).unwrap();
+        assert_eq!(kept, format!("/\0{secret}"), "{script}");
+    }
+    // A link is written to by the shell, with the rights of the command, and not read.
+    let case = Case::new();
+    let output = case.run("ln -sf linked .cwd; export A=1").await;
+    assert_eq!((output.exports, output.cwd), (None, None));
+}
+
+#[tokio::test]
+async fn flood_of_variables_is_bounded() {
+    let script = "x=$(head -c 100000 /dev/zero | tr '\\0' x); export A=1 BIG=$x; \
+                  for i in {100..160}; do export V$i=${x:0:20000}; done; export Z=1";
+    let exports = Case::new().run(script).await.exports.unwrap();
+    assert!(exports.changes.bytes() <= crate::LONGEST_CHANGES);
+    assert_eq!(exports.changes.set["A"], "1");
+    assert!(exports.left_out.contains(&LeftOut::TooLong("BIG".to_owned())));
+    assert!(exports.left_out.contains(&LeftOut::Rest), "{:?}", exports.left_out);
 }

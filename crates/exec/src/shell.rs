@@ -40,7 +40,7 @@ pub(crate) fn unprepared(command: &Command) -> std::process::Command {
     let mut shell = std::process::Command::new(shell());
     shell
         .arg("-c")
-        .arg(shell_wrapper::wrapper(command.cwd_file.as_deref()))
+        .arg(shell_wrapper::wrapper(command.report.as_ref()))
         .arg("bash")
         .arg(&command.script)
         .current_dir(confine::start_directory(command.sandbox.as_ref(), &command.cwd))

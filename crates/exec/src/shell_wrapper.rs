@@ -1,9 +1,9 @@
 //! The shell script that runs a command behind a gate.
 
-use crate::backend::ExecError;
+use crate::backend::{ExecError, ShellReport};
+use crate::exports::is_name;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 
 /// The maximum length of a command; the kernel takes 128 KiB as one argument.
 const LONGEST: usize = 128_000;
@@ -13,20 +13,36 @@ pub(crate) const NEVER_STARTED: i32 = 125;
 
 /// The script of the shell. It waits for a line on standard input, so that nothing runs before the caller has
 /// recorded the process; end of file means that the caller is gone. The command is `$1` and is evaluated, not
-/// appended: a syntax error in it cannot affect the lines around it, and the trap still reports the working
-/// directory.
-pub(crate) fn wrapper(cwd_file: Option<&Path>) -> OsString {
+/// appended: a syntax error in it cannot affect the lines around it, and the trap still reports the state of
+/// the shell.
+pub(crate) fn wrapper(report: Option<&ShellReport>) -> OsString {
     let mut text = format!("read -r _ || exit {NEVER_STARTED}\nexec </dev/null\n").into_bytes();
-    if let Some(path) = cwd_file {
-        let mut report = b"pwd -P 2>/dev/null >|".to_vec();
-        report.extend(quoted(path.as_os_str().as_bytes()));
+    if let Some(report) = report.filter(|report| report.cwd || report.exports.is_some()) {
         text.extend(b"trap ");
-        text.extend(quoted(&report));
+        text.extend(quoted(&commands(report)));
         text.extend(b" EXIT\n");
     }
     // The shift is inside the evaluation, so that the command sees no arguments.
     text.extend(b"eval \"shift; $1\"\n");
     OsString::from_vec(text)
+}
+
+/// The commands that report the state of the shell: its directory, a NUL, and its exported variables. Builtins only: a
+/// program would cost more than the shell. The group hides them from `set -x`.
+fn commands(report: &ShellReport) -> Vec<u8> {
+    let mut text = b"{ ".to_vec();
+    if report.cwd {
+        text.extend(b"pwd -P || :; ");
+    }
+    if let Some(withheld) = &report.exports {
+        for name in withheld.iter().filter(|name| is_name(name)) {
+            text.extend(format!("command unset -v {name}; ").into_bytes());
+        }
+        text.extend(br"printf \\0; export -p; ");
+    }
+    text.extend(b"} 2>/dev/null >|");
+    text.extend(quoted(report.file.as_os_str().as_bytes()));
+    text
 }
 
 /// Rejects scripts that cannot be passed to a shell as one argument.
@@ -58,9 +74,10 @@ mod tests {
 
     #[test]
     fn quotes_in_the_path_survive_both_levels() {
-        let text = wrapper(Some(Path::new("/tmp/it's")));
+        let text = wrapper(Some(&ShellReport { file: "/tmp/it's".into(), cwd: true, exports: None }));
         let text = text.to_str().unwrap();
-        assert!(text.contains(r"trap 'pwd -P 2>/dev/null >|'\''/tmp/it'\''\'\'''\''s'\''' EXIT"), "{text}");
+        let trap = r"trap '{ pwd -P || :; } 2>/dev/null >|'\''/tmp/it'\''\'\'''\''s'\''' EXIT";
+        assert!(text.contains(trap), "{text}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::backend::ExecError;
 use crate::confine::{self, Confined};
+use crate::exports::EnvChanges;
 use crate::local::Guard;
 use crate::shell::{self, SpawnOptions};
 use crate::tracer::{self, Failed};
@@ -101,7 +102,7 @@ fn from_output(denial: Denial) -> Refusal {
 fn run(program: Traced, output: PipeWriter) -> Result<TraceReport, ExecError> {
     let failed = |source| ExecError::Io { doing: "start the program", source };
     let Traced { argv, cwd, mut env, policy } = program;
-    let confined = Confined::new(Some(&policy), &cwd, &mut env)?;
+    let confined = Confined::new(Some(&policy), &cwd, &mut env, &EnvChanges::default())?;
     let mut command =
         std::process::Command::new(found(&argv, &env).ok_or_else(|| failed(ErrorKind::NotFound.into()))?);
     command.args(argv.iter().skip(1)).current_dir("/").env_clear().envs(env);

@@ -10,6 +10,15 @@ fn fields(text: &str) -> Vec<String> {
         project: "/home/dev/app".into(),
         user_home: Some("/home/dev".into()),
         is_sandboxed: true,
+        variables: [
+            ("EXPORTED", Some("/home/dev/app/build")),
+            ("WORDS", Some("a b*")),
+            ("LONG", Some("x".repeat(5000).as_str())),
+            ("MARKED", Some("\u{1}")),
+            ("TMPDIR", None),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
+        .into(),
         ..Scene::default()
     };
     let (mut script, _) = parse(text, 0, Spent::default()).unwrap();
@@ -43,6 +52,13 @@ fn literal_expansions_are_evaluated() {
         ("set -- p q; e $1 \"$@\"", "e p p q"),
         ("x=a; x+=b; e $x", "e ab"),
         ("e a$IFS'b'", "e a b"),
+        ("e $EXPORTED/x ${EXPORTED:-y} ${EXPORTED##*/}", "e /home/dev/app/build/x /home/dev/app/build build"),
+        ("e $WORDS \"$WORDS\"", "e a b* a b*"),
+        ("EXPORTED=b; e $EXPORTED", "e b"),
+        ("(EXPORTED=b); e $EXPORTED", "e /home/dev/app/build"),
+        ("[ -f x ] && EXPORTED=b; e $EXPORTED", "e b …"),
+        ("e $LONG $MARKED", "e … …"),
+        ("e x$TMPDIR ${TMPDIR:-d}", "e x d"),
     ] {
         assert_eq!(fields(text).join(" "), want, "{text}");
     }

@@ -24,6 +24,7 @@ mod read_only;
 mod rules;
 mod scene;
 mod syntax;
+mod variables;
 mod walk;
 mod wrappers;
 
@@ -35,6 +36,7 @@ pub use files::{
 pub use keys::{RULES, Rule, key_matches};
 pub use read_only::{is_read_only, simple_command};
 pub use scene::Scene;
+pub use variables::{VariableClass, variable_class};
 
 pub(crate) use read_only::simple_words;
 

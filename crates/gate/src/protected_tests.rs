@@ -10,6 +10,7 @@ fn scene() -> Scene {
         hermes_home: "/home/dev/.hermes".into(),
         path_dirs: vec!["/usr/bin".into(), "/home/dev/tools".into(), "/home/dev/app/.venv/bin".into()],
         is_sandboxed: true,
+        ..Scene::default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The directories and facts that give a command its meaning.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The surroundings of a command. All paths are absolute, with links resolved by the caller.
@@ -16,6 +17,8 @@ pub struct Scene {
     pub hermes_home: PathBuf,
     /// The directories in `PATH`.
     pub path_dirs: Vec<PathBuf>,
+    /// Variables that earlier commands of the session exported, or unset.
+    pub variables: BTreeMap<String, Option<String>>,
     /// A kernel sandbox confines the command to the project, so that a program that no rule names may run.
     pub is_sandboxed: bool,
 }

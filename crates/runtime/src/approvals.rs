@@ -83,7 +83,8 @@ pub fn command_check(command: &str, scene: &Scene, config: &Config) -> Result<Co
     let effects = assessment.findings.iter().map(|finding| finding.effect.to_string()).collect();
     let worst = assessment.worst().cloned();
     let (kind, text, cwd) = (ActionKind::Command, command.to_owned(), scene.cwd.clone());
-    let decision = decide(&Action { kind, text, cwd, assessment }, &policy, &SessionApprovals::default());
+    let action = Action { kind, text, cwd, environment: Arc::default(), assessment };
+    let decision = decide(&action, &policy, &SessionApprovals::default());
     let (verdict, by) = match decision {
         Decision::Run { by, .. } => ("allow", by),
         Decision::Ask => ("ask", DecidedBy::User),

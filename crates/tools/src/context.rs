@@ -1,6 +1,7 @@
 //! The state that the tools of one session share.
 
 use crate::builtin::todo::{self, Todo};
+use crate::environment::Environment;
 use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
@@ -10,12 +11,12 @@ use crate::safety::project_of;
 use crate::{Delegate, Memory, Safety, SessionApprovals, Skills, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
-use hermes_exec::{Backend, SpillLimits};
+use hermes_exec::{Backend, Exports, SpillLimits};
 use hermes_guard::{FenceKey, Secrets, redact};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The directory of long outputs. Stored messages are searched for this name, so it stays.
 const RESULTS: &str = "hermes-results";
@@ -60,6 +61,9 @@ pub struct ToolContext {
     setup: ToolSetup,
     places: Places,
     cwd: Mutex<PathBuf>,
+    environment: Mutex<Arc<Environment>>,
+    /// Variables of commands that hold a secret of Hermes.
+    secret_variables: OnceLock<Vec<String>>,
     has_moved: AtomicBool,
     reads: Mutex<ReadLog>,
     todos: Mutex<Vec<Todo>>,
@@ -84,6 +88,8 @@ impl ToolContext {
             places,
             project: Mutex::new(project),
             cwd: Mutex::new(setup.cwd.clone()),
+            environment: Mutex::default(),
+            secret_variables: OnceLock::new(),
             has_moved: AtomicBool::new(false),
             reads: Mutex::default(),
             todos: Mutex::default(),
@@ -97,6 +103,36 @@ impl ToolContext {
     /// The current working directory of the session; commands change it.
     pub fn cwd(&self) -> PathBuf {
         lock(&self.cwd).clone()
+    }
+
+    /// The changes that commands of the session made to the environment of later ones.
+    pub fn environment(&self) -> Arc<Environment> {
+        lock(&self.environment).clone()
+    }
+
+    /// Takes over the environment of a context that this one replaces.
+    pub fn continue_environment(&self, other: &Self) {
+        *lock(&self.environment) = other.environment();
+    }
+
+    /// Adds the changes that a command made. Returns a sentence for the model about those that are not kept.
+    pub(crate) fn add_exports(&self, exports: Exports) -> Option<String> {
+        let is_same = exports.changes.is_empty() && exports.left_out.is_empty();
+        if is_same {
+            return None;
+        }
+        let mut environment = lock(&self.environment);
+        let (changed, sentence) = environment.with(exports, &self.command_env(), &self.setup.secrets);
+        *environment = Arc::new(changed);
+        sentence
+    }
+
+    /// Variables of commands that hold a secret, because the user wants commands to have it.
+    pub(crate) fn secret_variables(&self) -> &[String] {
+        self.secret_variables.get_or_init(|| {
+            let is_secret = |(_, value): &&(String, String)| self.setup.secrets.occur_in(value);
+            self.setup.child_env.iter().filter(is_secret).map(|(name, _)| name.clone()).collect()
+        })
     }
 
     /// Takes up the state that a stored conversation implies.
@@ -235,8 +271,14 @@ impl ToolContext {
         self.setup.backend.as_ref()
     }
 
-    pub(crate) fn child_env(&self) -> &[(String, String)] {
-        &self.setup.child_env
+    /// The environment of the first command.
+    pub(crate) fn command_env(&self) -> Vec<(String, String)> {
+        let mut env = self.setup.child_env.clone();
+        if let Some(temporary) = self.temporary() {
+            env.retain(|(name, _)| name != "TMPDIR");
+            env.push(("TMPDIR".to_owned(), temporary.display().to_string()));
+        }
+        env
     }
 
     pub(crate) fn locks(&self) -> &PathLocks {

@@ -6,8 +6,8 @@
 use crate::approval::{coverage, decide, may_ask_model};
 use crate::tool::{Body, Bound, CallScope};
 use crate::{
-    Action, ApprovalRequest, AskUser, Concurrency, DecidedBy, Decision, Origin, Scope, ToolContext,
-    ToolError, ToolOutput, builtin, hints, limits, untrusted,
+    Action, ApprovalRequest, AskUser, Concurrency, DecidedBy, Decision, Environment, Origin, Scope,
+    ToolContext, ToolError, ToolOutput, builtin, hints, limits, untrusted,
 };
 use futures::FutureExt;
 use hermes_conversation::{
@@ -35,6 +35,8 @@ pub struct Prepared {
     /// The declared origin of its results. The file that it reads may still be untrusted.
     origin: Origin,
     cwd: PathBuf,
+    /// The environment of its command: the one that was judged.
+    environment: Arc<Environment>,
     /// The action that was decided about.
     action: Option<Action>,
     /// The source of the decision.
@@ -118,6 +120,10 @@ impl Prepared {
             body: Some(bound.body),
             origin: Origin::Here,
             cwd: cx.cwd(),
+            environment: bound
+                .action
+                .as_ref()
+                .map_or_else(|| cx.environment(), |action| action.environment.clone()),
             action: bound.action,
             decided_by,
             grants,
@@ -158,6 +164,7 @@ impl Prepared {
             body: None,
             origin: Origin::Here,
             cwd: PathBuf::new(),
+            environment: Arc::default(),
             action: None,
             decided_by: DecidedBy::Harmless,
             grants: Vec::new(),
@@ -173,6 +180,7 @@ impl Prepared {
             concurrency,
             body: None,
             cwd: PathBuf::new(),
+            environment: Arc::default(),
             origin: Origin::Here,
             action: None,
             decided_by: DecidedBy::Harmless,
@@ -195,6 +203,7 @@ impl Prepared {
             call_id: self.call.id.clone(),
             intent: permit.intent(),
             cwd: self.cwd,
+            environment: self.environment,
             cancel: scope.cancel,
             transcript: scope.transcript,
             events: scope.events,
@@ -277,7 +286,9 @@ fn request(call: &ToolCall, action: &Action) -> ApprovalRequest {
             effects.push(finding.reason.clone());
         }
     }
+    effects.extend(action.environment.notes().iter().cloned());
     ApprovalRequest {
+        environment: action.environment.clone(),
         effects,
         rules: rules(action).into_iter().map(str::to_owned).collect(),
         coverage: coverage(action),

@@ -90,6 +90,7 @@ pub fn scene(cwd: &Path, project: &Path, places: &Places, safety: &Safety) -> Sc
         hermes_home: places.home.clone(),
         path_dirs: safety.path_dirs.clone(),
         is_sandboxed: safety.is_confined(),
+        ..Scene::default()
     }
 }
 
@@ -148,7 +149,10 @@ impl ToolContext {
 
     /// The facts by which the gate judges a command in `cwd`.
     pub fn scene(&self, cwd: &Path) -> Scene {
-        scene(cwd, &self.project(), self.places(), self.safety())
+        Scene {
+            variables: self.environment().variables(),
+            ..scene(cwd, &self.project(), self.places(), self.safety())
+        }
     }
 
     /// The file that a command would find at `path`: commands have temporary directories of their own. A file that only
@@ -164,9 +168,13 @@ impl ToolContext {
 
     /// The reason why a program of the user's settings must not run: it is never run, or the settings forbid it.
     pub fn refused_program(&self, command: &str, cwd: &Path) -> Option<String> {
-        let assessment = hermes_gate::assess(command, &self.scene(cwd));
-        let action =
-            Action { kind: ActionKind::Command, text: command.to_owned(), cwd: cwd.to_owned(), assessment };
+        let action = Action {
+            kind: ActionKind::Command,
+            text: command.to_owned(),
+            cwd: cwd.to_owned(),
+            environment: Arc::default(),
+            assessment: hermes_gate::assess(command, &self.scene(cwd)),
+        };
         match decide(&action, &self.settings().approvals, &SessionApprovals::default()) {
             Decision::Refuse { by: DecidedBy::DenyList, .. } => Some("approvals.deny forbids it".to_owned()),
             Decision::Refuse { .. } => action.assessment.worst().map(|finding| finding.reason.clone()),

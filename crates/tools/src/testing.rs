@@ -115,6 +115,7 @@ impl Bench {
             call_id: CallId::new("call/1"),
             intent: IntentId(7),
             cwd: self.cx.cwd(),
+            environment: self.cx.environment(),
             cancel: self.cancel.clone(),
             transcript: self.transcript.clone(),
             events: hermes_conversation::events().0.relay(),
@@ -224,5 +225,6 @@ pub(crate) fn asking_action(text: &str, cx: &ToolContext) -> Action {
         grants: Vec::new(),
     };
     let assessment = Assessment { findings: vec![finding], ..Assessment::default() };
-    Action { kind: ActionKind::Access, text: text.to_owned(), cwd: cx.cwd(), assessment }
+    let environment = Arc::default();
+    Action { kind: ActionKind::Access, text: text.to_owned(), cwd: cx.cwd(), environment, assessment }
 }

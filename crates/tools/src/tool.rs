@@ -4,7 +4,7 @@
 //! types are erased; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{Action, AskUser, ToolContext, Toolset, facts_of, untrusted};
+use crate::{Action, AskUser, Environment, ToolContext, Toolset, facts_of, untrusted};
 use hermes_conversation::{
     BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, ToolFacts, Transcript,
 };
@@ -148,6 +148,8 @@ pub struct CallScope {
     /// The working directory when the call was prepared. Paths are resolved against it, so
     /// that the paths that were recorded are the paths that are touched.
     pub cwd: PathBuf,
+    /// The changes of the environment with which a command was judged.
+    pub environment: Arc<Environment>,
     pub cancel: CancellationToken,
     pub transcript: Arc<dyn Transcript>,
     pub events: EventRelay,

@@ -9,11 +9,13 @@ use hermes_conversation::{
     UserMessage, events,
 };
 use hermes_testkit::{MemoryTranscript, ModelStep, Operation, ReplyScript, ScriptedModel, lease};
-use hermes_tools::{Approval, ApprovalMode, ApprovalRequest, AskUser, Clarified, NoUser, Question};
+use hermes_tools::{
+    Approval, ApprovalMode, ApprovalRequest, AskUser, BatchApproval, Clarified, NoUser, Question,
+};
 use hermes_wire::{Failure, FaultClass, Model as _, ModelProfile, SingleModel};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -328,6 +330,47 @@ async fn command_needs_approval_and_is_denied_without_a_user() {
         if !runs {
             assert!(bench.results()[0]["error"].as_str().unwrap().starts_with("Not run"), "{answer:?}");
         }
+    }
+}
+
+/// Approves calls together and denies each that is asked about by itself.
+#[derive(Default)]
+struct ApprovesTogether(Mutex<Vec<ApprovalRequest>>);
+
+impl AskUser for ApprovesTogether {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        self.0.lock().unwrap().push(request.clone());
+        Box::pin(async { Approval::DENIED })
+    }
+
+    fn approve_batch<'a>(&'a self, _: &'a [ApprovalRequest]) -> BoxFuture<'a, BatchApproval> {
+        Box::pin(async { BatchApproval::AllOnce })
+    }
+
+    fn clarify<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Clarified> {
+        Box::pin(async { Clarified::NoUser })
+    }
+}
+
+#[tokio::test]
+async fn approval_does_not_hold_after_the_environment_changed() {
+    for (export, note) in [
+        ("true", None),
+        ("export PATH=/x/bin:$PATH", Some("environment: PATH starts with /x/bin")),
+        ("export FOO=1", Some("with everything in it")),
+    ] {
+        let script = terminal(&format!("rm -r a; {export}"))
+            .and_call("terminal", json!({ "command": "rm -r b; touch ran" }));
+        let mut bench = Bench::new([reply(script), reply(ReplyScript::text("ok"))]);
+        let asked = Arc::new(ApprovesTogether::default());
+        bench.approvals = ApprovalMode::Manual;
+        bench.ask = asked.clone();
+        bench.say("go").await;
+        let again: Vec<String> =
+            asked.0.lock().unwrap().iter().map(|request| request.effects.join("; ")).collect();
+        assert_eq!(again.len(), usize::from(note.is_some()), "{export}: {again:?}");
+        assert!(note.is_none_or(|note| again[0].contains(note)), "{export}: {again:?}");
+        assert_eq!(bench.path().join("ran").exists(), note.is_none(), "{export}");
     }
 }
 

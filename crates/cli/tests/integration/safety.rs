@@ -270,6 +270,72 @@ async fn allow_list_of_the_python_release_keeps_working() {
     assert_eq!(insights["approvals"]["asked"], 0, "{insights}");
 }
 
+/// Exported variables reach later commands of the session, in memory: neither the disk, nor a sub-agent, nor a resumed
+/// session has them.
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_are_kept_in_the_session_only() {
+    let machine = Machine::new("").await;
+    let activate = "VIRTUAL_ENV=$PWD/.venv; PATH=\"$VIRTUAL_ENV/bin:$PATH\"; PS1=\"(venv) $PS1\"; \
+                    export VIRTUAL_ENV PATH PS1\n";
+    machine.user.write("project/.venv/bin/activate", activate);
+    let delegated =
+        ReplyScript::call("delegate_task", json!({ "tasks": [{ "goal": "look", "context": "" }] }));
+    let steps = [
+        (terminal("source .venv/bin/activate; export KEPT=kept-in-memory"), json!("")),
+        // As `pip install` does it.
+        (
+            terminal(
+                "printf '#!/bin/sh\\necho tool' > .venv/bin/tool; chmod +x .venv/bin/tool; tool; echo ${#KEPT}",
+            ),
+            json!("tool\n14\n"),
+        ),
+        (terminal("export LD_PRELOAD=/x.so; unset VIRTUAL_ENV"), json!("")),
+        (terminal("echo \"$LD_PRELOAD,$VIRTUAL_ENV,${#KEPT}\""), json!(",,14\n")),
+        (delegated, json!(null)),
+    ];
+    let (calls, mut want): (Vec<_>, Vec<_>) = steps.into_iter().unzip();
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    machine.provider.answer_with(move |body| {
+        let text = body["messages"].to_string();
+        if text.contains("Task: look") && !text.contains("delegate_task") {
+            let has_run = text.contains("\"tool\"");
+            let first = terminal("echo \"child has $KEPT.\"; command -v tool");
+            return if has_run { ReplyScript::text("Looked.") } else { first };
+        }
+        let next = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        calls.get(next).cloned().unwrap_or_else(|| ReplyScript::text("Done."))
+    });
+    let out = machine.run(&["--yolo", "-z", "go"]).await;
+    assert_eq!(code(&out), 0, "{}", stderr(&out));
+    let bodies = machine.provider.bodies();
+    let results = |body: &Value| -> Vec<Value> {
+        let messages = body["messages"].as_array().unwrap().iter();
+        let tools = messages.filter(|message| message["role"] == "tool");
+        tools.map(|message| serde_json::from_str(message["content"].as_str().unwrap()).unwrap()).collect()
+    };
+    let told = results(bodies.last().unwrap());
+    want.pop();
+    let outputs: Vec<Value> = told.iter().take(want.len()).map(|result| result["output"].clone()).collect();
+    assert_eq!(outputs, want, "{told:?}");
+    let warnings: Vec<bool> = told.iter().map(|result| result["warning"].is_string()).collect();
+    assert_eq!(warnings, [false, false, true, false, false], "{told:?}");
+    let child = bodies.iter().flat_map(results).find(|result| result["output"].to_string().contains("child"));
+    assert_eq!(child.unwrap()["output"], "child has .\n");
+    for (path, bytes) in files_below(&machine.path(".hermes/commands")) {
+        assert!(!String::from_utf8_lossy(&bytes).contains("kept-in-memory"), "in {}", path.display());
+    }
+    machine.provider.answer_with(|body| {
+        let text = body["messages"].as_array().unwrap().last().unwrap().to_string();
+        if text.contains("\"tool\"") {
+            ReplyScript::text("Done.")
+        } else {
+            terminal("echo \"resumed: $KEPT\"")
+        }
+    });
+    machine.run(&["--continue", "--yolo", "-z", "again"]).await;
+    assert_eq!(machine.told()["output"], "resumed: \n");
+}
+
 /// The calls of a curious model, with every tool.
 fn curious_calls(canary: &str) -> Vec<ReplyScript> {
     let call = ReplyScript::call;

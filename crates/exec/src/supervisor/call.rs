@@ -89,7 +89,7 @@ fn into_output((end, output): (End, Output)) -> Result<Output, ExecError> {
 /// The output of a command that may have had any effect.
 fn unknown(said: String, reason: &str) -> Output {
     let text = format!("{said}\n[how the command went is not known: {reason}]");
-    Output { text, exit_code: -1, ended: Ended::Exited, cwd: None, omitted: 0, spill: None }
+    Output { text, exit_code: -1, ended: Ended::Exited, cwd: None, exports: None, omitted: 0, spill: None }
 }
 
 /// Follows a command, and stops it on drop.
@@ -171,5 +171,5 @@ fn unless_gone(sent: Result<(), SuperviseError>) -> Result<(), SuperviseError> {
 
 fn cancelled() -> Output {
     let (text, exit_code, ended) = (String::new(), 130, Ended::Cancelled);
-    Output { text, exit_code, ended, cwd: None, omitted: 0, spill: None }
+    Output { text, exit_code, ended, cwd: None, exports: None, omitted: 0, spill: None }
 }

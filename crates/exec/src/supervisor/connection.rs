@@ -7,7 +7,7 @@ use super::protocol::{Reply, Request, VERSION};
 use super::record::{End, EndReason};
 use super::run::Control;
 use super::spool::read_at;
-use super::table::{Follow, Phase, Progress, Table};
+use super::table::{Ending, Follow, Phase, Progress, Table};
 use std::fs::File;
 use std::sync::Arc;
 use tokio::net::UnixStream;
@@ -163,10 +163,12 @@ impl Pump {
         let now = self.progress.borrow().clone();
         let end = match now.phase {
             Phase::Finished(end) => Some(end),
-            _ if self.is_lost => Some(Arc::new(End::unknown(now.head, "the supervisor failed while it ran"))),
+            _ if self.is_lost => {
+                Some(Arc::new(End::unknown(now.head, "the supervisor failed while it ran").into()))
+            }
             _ => None,
         };
-        let head = end.as_ref().map_or(now.head, |end| end.head);
+        let head = end.as_ref().map_or(now.head, |ending| ending.end.head);
         if self.send_piece(head, writer).await? {
             return Ok(false);
         }
@@ -194,12 +196,13 @@ impl Pump {
         Ok(true)
     }
 
-    async fn finish(&mut self, end: &End, writer: &mut OwnedWriteHalf) -> Result<(), SuperviseError> {
+    async fn finish(&mut self, ending: &Ending, writer: &mut OwnedWriteHalf) -> Result<(), SuperviseError> {
+        let Ending { end, exports } = ending;
         let kept = if self.file.is_some() { end.head + end.tail } else { self.sent };
         if end.total > kept {
             send(writer, &Reply::Gap { bytes: end.total - kept }).await?;
         }
         while self.send_piece(end.head + end.tail, writer).await? {}
-        send(writer, &Reply::Finished { end: end.clone() }).await
+        send(writer, &Reply::Finished { end: end.clone(), exports: exports.clone() }).await
     }
 }

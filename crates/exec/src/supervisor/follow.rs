@@ -7,6 +7,7 @@ use super::protocol::Reply;
 use super::record::{End, EndReason};
 use super::spec::Key;
 use crate::capture::Capture;
+use crate::exports::Exports;
 use crate::{Ended, Output, OutputLimits};
 use tokio::net::unix::OwnedReadHalf;
 
@@ -90,7 +91,9 @@ pub(crate) async fn follow(
         }
         match frame.message()? {
             Reply::Gap { bytes } => capture.skip(bytes),
-            Reply::Finished { end } => return Ok(Some((end.clone(), output(end, capture).await))),
+            Reply::Finished { end, exports } => {
+                return Ok(Some((end.clone(), output(end, exports, capture).await)));
+            }
             // The answer to a concurrent request.
             Reply::Done => {}
             other => return Err(unexpected(&other)),
@@ -98,7 +101,7 @@ pub(crate) async fn follow(
     }
 }
 
-async fn output(end: End, capture: Capture) -> Output {
+async fn output(end: End, exports: Option<Exports>, capture: Capture) -> Output {
     let captured = crate::local::finished(capture).await;
     let ended = match end.how {
         EndReason::Exited | EndReason::NeverStarted | EndReason::Unknown => Ended::Exited,
@@ -110,6 +113,7 @@ async fn output(end: End, capture: Capture) -> Output {
         exit_code: end.exit_code,
         ended,
         cwd: end.cwd,
+        exports,
         omitted: captured.omitted,
         spill: captured.spill,
     }

@@ -1,8 +1,9 @@
 //! A shell that waits at its gate.
 
 use super::spec::Spec;
-use crate::backend::{Command, OutputLimits};
+use crate::backend::{Command, OutputLimits, ShellReport};
 use crate::confine::Confined;
+use crate::exports::EnvChanges;
 use crate::shell::{self, SpawnOptions};
 use crate::vfork::Image;
 use crate::{ExecError, Group};
@@ -19,22 +20,25 @@ pub(crate) struct Shell {
     pub(crate) pipe: pipe::Receiver,
     /// Must live as long as the command: it may hold its proxy.
     pub(crate) confined: Option<Confined>,
+    /// The environment that the command starts with.
+    pub(crate) env: Vec<(String, String)>,
 }
 
 impl Shell {
-    pub(crate) fn spawn(spec: &Spec) -> Result<Self, ExecError> {
+    pub(crate) fn spawn(spec: &Spec, report: Option<&ShellReport>) -> Result<Self, ExecError> {
         let failed = |doing| move |source| ExecError::Io { doing, source };
         let mut command = Command {
             key: None,
             script: spec.script.clone(),
             cwd: spec.cwd.clone(),
             env: spec.env.clone(),
+            changes: EnvChanges::default(),
             timeout: spec.timeout,
-            cwd_file: spec.cwd_file.clone(),
+            report: report.cloned(),
             output: OutputLimits::default(),
             sandbox: spec.sandbox.clone(),
         };
-        let confined = Confined::new(spec.sandbox.as_ref(), &spec.cwd, &mut command.env)?;
+        let confined = Confined::new(spec.sandbox.as_ref(), &spec.cwd, &mut command.env, &spec.changes)?;
         let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
         let (input, gate) = std::io::pipe().map_err(failed("make a pipe"))?;
@@ -45,6 +49,6 @@ impl Shell {
         let shell = image.start(streams, &prepare).map_err(failed("start a shell"))?;
         // The shell is collected with all other children.
         let group = Group::led_by(shell).map_err(failed("read /proc"))?;
-        Ok(Self { group, gate, pipe, confined })
+        Ok(Self { group, gate, pipe, confined, env: command.env })
     }
 }

@@ -7,6 +7,7 @@
 use super::record::End;
 use super::spec::{Key, Lifetime, Owner, Spec};
 use crate::Group;
+use crate::exports::Exports;
 use serde::{Deserialize, Serialize};
 
 /// Version 2 brought sandboxes: a supervisor of version 1 would ignore them.
@@ -80,6 +81,8 @@ pub(crate) enum Reply {
     },
     Finished {
         end: End,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exports: Option<Exports>,
     },
 }
 

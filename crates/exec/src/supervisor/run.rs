@@ -11,11 +11,12 @@ use super::protocol::{Stop, VERSION};
 use super::record::{End, EndReason, Prepared, write_end};
 use super::spec::{Key, Lifetime, Owner, Spec};
 use super::spool::Spool;
-use super::table::{Phase, Progress, Table};
+use super::table::{Ending, Phase, Progress, Table};
 use crate::backend::BoxFuture;
 use crate::confine::{self, Confined};
-use crate::cwd_file::CwdFile;
+use crate::exports::Exports;
 use crate::local::{TERM_AGAIN, TERM_GRACE};
+use crate::report_file::{ExpectedReport, ReportFile};
 use crate::{ExecError, shell_wrapper};
 use rustix::process::{Signal, WaitStatus};
 use std::io::{PipeWriter, Write};
@@ -65,16 +66,13 @@ impl Run {
         };
         let (how, stop) = running.attend().await;
         running.clean_up(how, stop).await;
-        let end = running.into_end(how).await;
-        let (end, is_recorded) = match end {
-            Ok(end) => (end, true),
-            Err((end, error)) => {
-                tracing::error!(%error, "the end of a command could not be written down");
-                (end, false)
-            }
-        };
-        reports.send_modify(|progress| progress.phase = Phase::Finished(Arc::new(end)));
-        is_recorded
+        let (end, exports, recorded) = running.into_end(how).await;
+        if let Err(error) = &recorded {
+            tracing::error!(%error, "the end of a command could not be written down");
+        }
+        let finished = Ending { end, exports };
+        reports.send_modify(|progress| progress.phase = Phase::Finished(Arc::new(finished)));
+        recorded.is_ok()
     }
 
     async fn prepare(self) -> Result<Running, ExecError> {
@@ -86,10 +84,10 @@ impl Run {
         if let Some(policy) = &mut spec.sandbox {
             policy.hidden.push(table.paths.folder());
         }
-        spec.cwd_file = confine::cwd_file(spec.sandbox.as_ref(), spec.cwd_file);
+        let report = confine::report(spec.sandbox.as_ref(), spec.report());
         let mark = format!("{}:{}", table.paths.tag(), key.as_str());
         spec.env.push((MARK.to_owned(), mark.clone()));
-        let Shell { group, gate, pipe, confined } = Shell::spawn(&spec)?;
+        let Shell { group, gate, pipe, confined, env } = Shell::spawn(&spec, report.as_ref())?;
         let name = CommandIdentity { group: group.clone(), mark };
         let exit = table.processes.add(name.clone());
         let prepared = Prepared { version: VERSION, digest, group: group.clone() };
@@ -119,10 +117,9 @@ impl Run {
             owner_gone: watched(spec.lifetime, owner),
             spool: Spool::new(output, spec.head, spec.tail),
             lifetime: spec.lifetime,
-            cwd_path: spec.cwd_file,
-            sandbox: spec.sandbox,
+            expected: report.map(|report| ExpectedReport { report, sandbox: spec.sandbox, env }),
             confined,
-            cwd_file: None,
+            report_file: None,
             gate: Some(gate),
             pipe: Some(pipe),
             status: None,
@@ -154,10 +151,10 @@ struct Running {
     pipe: Option<pipe::Receiver>,
     buffer: Vec<u8>,
     spool: Spool,
-    cwd_path: Option<std::path::PathBuf>,
-    sandbox: Option<hermes_sandbox::Policy>,
+    /// Present until the gate is opened.
+    expected: Option<ExpectedReport>,
     confined: Option<Confined>,
-    cwd_file: Option<CwdFile>,
+    report_file: Option<ReportFile>,
 }
 
 impl Running {
@@ -196,7 +193,7 @@ impl Running {
             return;
         };
         self.limits.since = Instant::now();
-        self.cwd_file = Some(CwdFile::create(self.cwd_path.take(), self.sandbox.take()));
+        self.report_file = self.expected.take().map(ExpectedReport::create);
         // One byte into an empty pipe does not block. If the shell is gone, its exit says so.
         if let Err(error) = gate.write_all(b"\n") {
             tracing::warn!(%error, "a command's shell went away before it was started");
@@ -289,10 +286,11 @@ impl Running {
         }
     }
 
-    /// Records the end. On failure, returns it together with the error.
-    async fn into_end(self, how: EndReason) -> Result<End, (End, std::io::Error)> {
+    /// Records the end, but not the variables, whose values must not be on disk. On failure, returns the error as well.
+    async fn into_end(self, how: EndReason) -> (End, Option<Exports>, std::io::Result<()>) {
         let how = if self.gate.is_some() { EndReason::NeverStarted } else { how };
-        let cwd = self.cwd_file.and_then(CwdFile::read).filter(|path| path.to_str().is_some());
+        let reported = self.report_file.map(ReportFile::read).unwrap_or_default();
+        let cwd = reported.cwd.filter(|path| path.to_str().is_some());
         let exit_code = exit_code(how, self.status);
         let spool = self.spool;
         // A living owner records the result itself; without that, nothing of it survives a reboot.
@@ -306,9 +304,8 @@ impl Running {
         })
         .await;
         match written {
-            Ok((end, Ok(()))) => Ok(end),
-            Ok((end, Err(error))) => Err((end, std::io::Error::other(error))),
-            Err(error) => Err((End::unknown(0, "its end could not be written down"), error)),
+            Ok((end, recorded)) => (end, reported.exports, recorded.map_err(std::io::Error::other)),
+            Err(error) => (End::unknown(0, "its end could not be written down"), None, Err(error)),
         }
     }
 }

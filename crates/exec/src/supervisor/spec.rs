@@ -1,7 +1,8 @@
 //! The specification of a command: key, owner, lifetime and limits.
 
 use super::error::SuperviseError;
-use crate::backend::Command;
+use crate::backend::{Command, ShellReport};
+use crate::exports::EnvChanges;
 use crate::group::{Stat, this_boot};
 use crate::spill::hex;
 use serde::{Deserialize, Serialize};
@@ -111,8 +112,15 @@ pub(crate) struct Spec {
     pub(crate) script: String,
     pub(crate) cwd: PathBuf,
     pub(crate) env: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "EnvChanges::is_empty")]
+    pub(crate) changes: EnvChanges,
     pub(crate) timeout: Duration,
+    /// The file for the last working directory, if that is reported.
     pub(crate) cwd_file: Option<PathBuf>,
+    /// The file for changes of exported variables, if they are reported, and the variables that are withheld. It is
+    /// the same file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) exports: Option<(PathBuf, Vec<String>)>,
     pub(crate) lifetime: Lifetime,
     /// A label for ending commands together.
     pub(crate) session: String,
@@ -132,13 +140,16 @@ impl Spec {
     pub(crate) fn new(command: &Command, session: &str, lifetime: Lifetime) -> Self {
         let tail = command.output.chars as u64 * WIDEST;
         // Both kept ends must come from the spool, even if nothing is spilled.
+        let report = command.report.as_ref();
         let spilled = command.output.spill.as_ref().map_or(0, |_| command.output.spill_limits.per_file());
         Self {
             script: command.script.clone(),
             cwd: command.cwd.clone(),
             env: command.env.clone(),
+            changes: command.changes.clone(),
             timeout: command.timeout,
-            cwd_file: command.cwd_file.clone(),
+            cwd_file: report.filter(|report| report.cwd).map(|report| report.file.clone()),
+            exports: report.and_then(|report| Some((report.file.clone(), report.exports.clone()?))),
             lifetime,
             session: session.to_owned(),
             head: spilled.max(tail),
@@ -146,6 +157,16 @@ impl Spec {
             umask: own_umask(),
             sandbox: command.sandbox.clone(),
         }
+    }
+
+    /// The state that the shell reports at its exit.
+    pub(crate) fn report(&self) -> Option<ShellReport> {
+        let file = self.cwd_file.as_ref().or(self.exports.as_ref().map(|(file, _)| file))?;
+        Some(ShellReport {
+            file: file.clone(),
+            cwd: self.cwd_file.is_some(),
+            exports: self.exports.as_ref().map(|(_, withheld)| withheld.clone()),
+        })
     }
 
     /// A digest of the command, so that a key is not used for two different commands. The environment may hold
@@ -199,6 +220,20 @@ mod tests {
         let confined = Spec { sandbox: Some(hermes_sandbox::Policy::default()), ..spec };
         let text = serde_json::to_string(&confined).unwrap();
         assert_eq!(serde_json::from_str::<Spec>(&text).unwrap(), confined);
+    }
+
+    #[test]
+    fn directory_and_exports_are_reported_to_the_same_file() {
+        let report = |cwd, exports| ShellReport { file: "/f".into(), cwd, exports };
+        for (cwd, exports) in [(true, None), (false, Some(vec!["KEY".to_owned()])), (true, Some(Vec::new()))]
+        {
+            let spec = Spec {
+                cwd_file: cwd.then(|| "/f".into()),
+                exports: exports.clone().map(|withheld| ("/f".into(), withheld)),
+                ..serde_json::from_str(r#"{"script":"","cwd":"/","env":[],"timeout":{"secs":1,"nanos":0},"cwd_file":null,"lifetime":"turn","session":"s","head":1,"tail":1,"umask":null}"#).unwrap()
+            };
+            assert_eq!(spec.report(), Some(report(cwd, exports)));
+        }
     }
 
     #[test]

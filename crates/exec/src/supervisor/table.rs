@@ -8,6 +8,7 @@ use super::record::{CommandFile, End, EndReason, write_end};
 use super::run::{Control, Run};
 use super::spec::{Key, Lifetime, Owner, Spec, SupervisorSettings};
 use crate::Group;
+use crate::exports::Exports;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, watch};
@@ -26,9 +27,23 @@ pub(crate) enum Phase {
     /// The shell waits at its gate.
     Held(Group),
     Running(Group),
-    Finished(Arc<End>),
+    Finished(Arc<Ending>),
     /// It could not be prepared, and so did not run.
     Failed(String),
+}
+
+/// The end of a command with what is not recorded of it.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) end: End,
+    /// In memory only: the values may be secrets.
+    pub(crate) exports: Option<Exports>,
+}
+
+impl From<End> for Ending {
+    fn from(end: End) -> Self {
+        Self { end, exports: None }
+    }
 }
 
 /// Everything that a connection needs to follow a command.
@@ -133,7 +148,7 @@ impl Table {
         let Some((digest, end)) = file.ended()? else {
             return Ok(None);
         };
-        let phase = Phase::Finished(Arc::new(end));
+        let phase = Phase::Finished(Arc::new(end.into()));
         let (_, progress) = watch::channel(Progress { phase, head: 0 });
         Ok(Some((digest, Follow { file, progress })))
     }

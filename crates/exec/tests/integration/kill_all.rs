@@ -1,7 +1,8 @@
 //! `kill_all`, in a process of its own: it would end the commands of other tests.
 
 use hermes_exec::{
-    Backend, BoxFuture, Command, Ended, Group, Local, OutputLimits, Started, Unwatched, Watch, kill_all, reap,
+    Backend, BoxFuture, Command, Ended, EnvChanges, Group, Local, OutputLimits, Started, Unwatched, Watch,
+    kill_all, reap,
 };
 use std::path::Path;
 use std::sync::OnceLock;
@@ -25,7 +26,8 @@ fn command(script: &str, dir: &Path) -> Command {
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         timeout: Duration::from_secs(60),
         key: None,
-        cwd_file: None,
+        changes: EnvChanges::default(),
+        report: None,
         output: OutputLimits::default(),
         sandbox: None,
     }

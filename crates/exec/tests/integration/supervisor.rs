@@ -3,6 +3,7 @@
 pub(crate) mod case;
 mod cost;
 mod crashes;
+mod exports;
 mod kills;
 mod lifetimes;
 mod role;

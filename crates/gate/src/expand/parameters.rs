@@ -24,7 +24,7 @@ impl Walker<'_> {
             Operation::Index(index) => one_each(value.element(index)),
             Operation::Default(parts) => {
                 let fallback = self.expand_parts(parts)?;
-                let is_set = self.variables.contains_key(name);
+                let is_set = self.variables.contains_key(name) || self.scene.variables.contains_key(name);
                 let known: Vec<Field> =
                     value.scalar().into_iter().filter(|field| !field.text.is_empty()).collect();
                 let is_certain = is_set && !known.is_empty() && known.iter().all(Field::is_known);
@@ -89,6 +89,9 @@ impl Walker<'_> {
     pub(crate) fn value(&self, name: &str) -> Value {
         if let Some(value) = self.variables.get(name) {
             return value.clone();
+        }
+        if let Some(value) = self.scene.variables.get(name) {
+            return Value::scalar_of(from_environment(value.as_deref()));
         }
         let path = match name {
             "HOME" => self.scene.user_home.clone(),
@@ -156,6 +159,15 @@ impl Value {
             }
         }
         if self.fields.len() > MAX_ALTERNATIVES { Self::scalar_of(Field::unknown()) } else { self }
+    }
+}
+
+/// The value of an exported variable.
+fn from_environment(value: Option<&str>) -> Field {
+    match value {
+        Some(text) if text.len() > MAX_VALUE || !crate::field::is_known(text) => Field::unknown(),
+        Some(text) => Field::literal(text),
+        None => Field::default(),
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) fn scene() -> Scene {
         hermes_home: "/home/dev/.hermes".into(),
         path_dirs: vec!["/usr/local/bin".into(), "/usr/bin".into(), "/home/dev/.local/bin".into()],
         is_sandboxed: true,
+        ..Scene::default()
     }
 }
 

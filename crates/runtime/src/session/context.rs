@@ -226,6 +226,7 @@ impl Session {
         let delegate = Delegator::at(&self.runtime, &id, &self.current, self.role.depth)?;
         let context =
             self.runtime.tool_context(&id, self.tool_context.cwd(), delegate, self.ask.is_present())?;
+        context.continue_environment(&self.tool_context);
         std::mem::replace(&mut self.tool_context, context).leave().await;
         if let Some(external) = self.engine_state.program() {
             external.move_to(id.to_string()).await;

@@ -4,9 +4,11 @@ use super::allow_list::AllowList;
 use super::mode::{ApprovalMode, Unattended};
 use super::request::Coverage;
 use super::session_approvals::SessionApprovals;
+use crate::Environment;
 use hermes_gate::{Assessment, EffectKind, Finding, Grant, Verdict};
 use serde::Deserialize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The settings of approvals.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -42,7 +44,26 @@ pub struct Action {
     pub text: String,
     /// The directory that it happens in.
     pub cwd: PathBuf,
+    /// The environment of a command; of other actions, the empty one.
+    pub environment: Arc<Environment>,
     pub assessment: Assessment,
+}
+
+impl Action {
+    fn grants(&self) -> Vec<Grant> {
+        self.assessment.findings.iter().flat_map(|finding| finding.grants.clone()).collect()
+    }
+
+    /// Returns true if a name in it may mean another program than at the start of the session.
+    fn has_other_programs(&self) -> bool {
+        !self.environment.finding().is_empty()
+    }
+
+    /// Returns true if only an answer for this one call may permit it: without the sandbox, a program that the session
+    /// put into `PATH` could do anything.
+    fn is_asked_each_time(&self) -> bool {
+        self.has_other_programs() && self.grants().contains(&Grant::Unconfined)
+    }
 }
 
 /// The kind of an action.
@@ -129,23 +150,41 @@ pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprov
         // The question is skipped, the sandbox is not: nothing beyond its profile is granted.
         return Decision::Run { by: DecidedBy::Yolo, grants: Vec::new() };
     }
-    let grants = || action.assessment.findings.iter().flat_map(|finding| finding.grants.clone()).collect();
-    let asked = || action.assessment.findings.iter().filter(|finding| finding.verdict == Verdict::Ask);
-    // A rule that the user wrote into the list counts as written; what cannot be read matches no rule.
-    let is_clear = |finding: &Finding| finding.effect.kind != EffectKind::Unclear;
-    let in_list = |finding: &Finding| is_clear(finding) && policy.allow.has_rule(&finding.rule);
-    if asked().all(in_list) || is_command && policy.allow.has_command(&action.text) {
-        return Decision::Run { by: DecidedBy::AllowList, grants: grants() };
+    if action.is_asked_each_time() {
+        return Decision::Ask;
     }
-    let in_session = |finding: &Finding| is_reusable(finding) && approved.has_rule(&finding.rule);
-    if asked().all(|finding| in_list(finding) || in_session(finding)) || approved.has_text(&action.text) {
-        return Decision::Run { by: DecidedBy::Session, grants: grants() };
+    let asked = || action.assessment.findings.iter().filter(|finding| finding.verdict == Verdict::Ask);
+    // A rule that the user wrote into the list counts as written; what cannot be read matches no rule. The list was
+    // written for other programs if the session changed `PATH`, so it gives them no access beyond the sandbox.
+    let list_counts = !action.has_other_programs() || action.grants().is_empty();
+    let is_clear = |finding: &Finding| list_counts && finding.effect.kind != EffectKind::Unclear;
+    let in_list = |finding: &Finding| is_clear(finding) && policy.allow.has_rule(&finding.rule);
+    let has_command = || is_command && list_counts && policy.allow.has_command(&action.text);
+    if asked().all(in_list) || has_command() {
+        return Decision::Run { by: DecidedBy::AllowList, grants: action.grants() };
+    }
+    let environment = &action.environment;
+    let in_session =
+        |finding: &Finding| is_reusable(finding) && approved.has_rule(&finding.rule, environment);
+    if asked().all(|finding| in_list(finding) || in_session(finding))
+        || approved.has_text(&action.text, environment)
+    {
+        return Decision::Run { by: DecidedBy::Session, grants: action.grants() };
     }
     Decision::Ask
 }
 
 /// The calls that wider answers to a request about `action` would cover.
 pub(crate) fn coverage(action: &Action) -> Coverage {
+    if action.is_asked_each_time() {
+        return Coverage::default();
+    }
+    let names: Vec<&str> = action.environment.finding().names().collect();
+    let condition = match names.as_slice() {
+        [] => String::new(),
+        [name] => format!("; until {name} changes"),
+        names => format!("; until one of {} changes", names.join(", ")),
+    };
     let rules = asked_rules(&action.assessment);
     match rules.is_empty() {
         // A rule would cover too much: the same text is covered.
@@ -158,7 +197,7 @@ pub(crate) fn coverage(action: &Action) -> Coverage {
         false => {
             let named = rules.join("; ");
             Coverage {
-                session: Some(format!("every call of this session that matches: {named}")),
+                session: Some(format!("every call of this session that matches: {named}{condition}")),
                 always: Some(format!("every call in every session that matches: {named}")),
             }
         }

@@ -13,6 +13,7 @@ fn command(text: &str, findings: Vec<Finding>) -> Action {
         kind: ActionKind::Command,
         text: text.to_owned(),
         cwd: PathBuf::from("/p"),
+        environment: Arc::default(),
         assessment: Assessment { findings, ..Assessment::default() },
     }
 }
@@ -107,4 +108,82 @@ fn coverage_names_rules_or_the_same_text() {
     let unclear = vec![finding(Verdict::Ask, EffectKind::Unclear, "u")];
     assert!(coverage(&command("$X $(y)", unclear.clone())).always.is_none());
     assert!(coverage(&command("tool x", unclear)).always.is_some());
+}
+
+/// An environment in which a command exported these variables.
+fn environment(set: &[(&str, &str)]) -> Arc<Environment> {
+    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let changes = hermes_exec::EnvChanges { set, ..Default::default() };
+    let exports = hermes_exec::Exports { changes, left_out: Vec::new() };
+    let base = [("PATH".to_owned(), "/usr/bin".to_owned())];
+    Arc::new(Environment::default().with(exports, &base, &hermes_guard::Secrets::default()).0)
+}
+
+#[test]
+fn answers_do_not_cover_other_environments() {
+    let policy = ApprovalPolicy::default();
+    let path = || environment(&[("PATH", "/x/bin:/usr/bin")]);
+    let other_path = || environment(&[("PATH", "/y/bin:/usr/bin")]);
+    let with = |action: Action, environment: Arc<Environment>| Action { environment, ..action };
+    let unclear = || vec![finding(Verdict::Ask, EffectKind::Unclear, "program word is not literal")];
+    let rule = |environment| with(command("rm -r y", vec![delete()]), environment);
+    let text = |environment| with(command("rm -r $FOO", unclear()), environment);
+
+    let mut approved = SessionApprovals::default();
+    approved.add(&rule(path()));
+    approved.add(&text(environment(&[("FOO", "a")])));
+    for (name, action, want) in [
+        ("rule, same environment", rule(path()), "run"),
+        ("rule, start of the session", rule(Arc::default()), "ask"),
+        ("rule, other PATH", rule(other_path()), "ask"),
+        ("rule, FOO besides", rule(environment(&[("PATH", "/x/bin:/usr/bin"), ("FOO", "1")])), "run"),
+        ("text, same environment", text(environment(&[("FOO", "a")])), "run"),
+        ("text, other value", text(environment(&[("FOO", "/")])), "ask"),
+        ("text, no value", text(Arc::default()), "ask"),
+    ] {
+        assert_eq!(ended(&decide(&action, &policy, &approved)).0, want, "{name}");
+    }
+    let mut shown = approved.describe();
+    shown.retain(|line| !line.starts_with("sandbox"));
+    assert_eq!(
+        shown,
+        ["rule: recursive delete (with changed PATH)", "exactly: rm -r $FOO (with changed FOO)"]
+    );
+    let covered = coverage(&rule(path())).session.unwrap();
+    assert_eq!(covered, "every call of this session that matches: recursive delete; until PATH changes");
+}
+
+#[test]
+fn list_gives_programs_of_another_path_no_access() {
+    let policy = ApprovalPolicy { allow: list(&["recursive delete", "tool x"]), ..ApprovalPolicy::default() };
+    let approved = SessionApprovals::default();
+    let path = || environment(&[("PATH", "/x/bin:/usr/bin")]);
+    let confined = Finding { grants: Vec::new(), ..delete() };
+    for (name, findings, environment, want) in [
+        ("with access", vec![delete()], Arc::default(), "run"),
+        ("with access, FOO", vec![delete()], environment(&[("FOO", "1")]), "run"),
+        ("with access, PATH", vec![delete()], path(), "ask"),
+        ("confined, PATH", vec![confined], path(), "run"),
+    ] {
+        for text in ["rm -r x", "tool x"] {
+            let action = Action { environment: environment.clone(), ..command(text, findings.clone()) };
+            assert_eq!(ended(&decide(&action, &policy, &approved)).0, want, "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn command_outside_of_the_sandbox_is_asked_each_time_with_another_path() {
+    let unconfined = Finding { grants: vec![Grant::Unconfined], ..delete() };
+    let action = Action {
+        environment: environment(&[("PATH", "/x/bin:/usr/bin")]),
+        ..command("docker ps", vec![unconfined])
+    };
+    let policy = ApprovalPolicy { allow: list(&["*", "recursive delete"]), ..ApprovalPolicy::default() };
+    let mut approved = SessionApprovals::default();
+    approved.add(&action);
+    assert_eq!(decide(&action, &policy, &approved), Decision::Ask);
+    assert_eq!(coverage(&action), Coverage::default());
+    let first = Action { environment: Arc::default(), ..action };
+    assert_eq!(ended(&decide(&first, &policy, &approved)), ("run", "command_allowlist", 1));
 }

@@ -1,8 +1,10 @@
 //! A request for approval and the answers to it.
 
 use super::decision::DecidedBy;
+use crate::Environment;
 use hermes_conversation::CallId;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A call that waits for approval. The text shown is the text that will run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +14,9 @@ pub struct ApprovalRequest {
     /// The action to approve, for instance the command.
     pub what: String,
     pub cwd: PathBuf,
-    /// The effects, described for the user.
+    /// The changes of the environment that it runs with. An answer holds for no other ones.
+    pub environment: Arc<Environment>,
+    /// The effects, described for the user, and changes of the environment that matter to them.
     pub effects: Vec<String>,
     /// The approval keys of the rules that matched.
     pub rules: Vec<String>,
@@ -38,6 +42,7 @@ impl ApprovalRequest {
             tool: tool.into(),
             what: what.into(),
             cwd,
+            environment: Arc::default(),
             effects: Vec::new(),
             rules: Vec::new(),
             coverage: Coverage::default(),
@@ -59,7 +64,7 @@ impl ApprovalRequest {
 /// The calls that an approval covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// This call: exact text, directory and place.
+    /// This call: exact text, environment changes, directory and place.
     #[default]
     Once,
     /// Calls like it until the session ends.

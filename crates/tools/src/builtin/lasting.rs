@@ -5,6 +5,7 @@
 
 use crate::{Action, ActionKind, ToolContext};
 use hermes_gate::{Assessment, Effect, EffectKind, Finding, Verdict};
+use std::sync::Arc;
 
 /// Terms for the control that a user has over the agent.
 const CONTROLS: [&str; 12] = [
@@ -59,6 +60,7 @@ pub(super) fn change(
         kind: ActionKind::Lasting,
         text,
         cwd: cx.cwd(),
+        environment: Arc::default(),
         assessment: Assessment { findings, ..Assessment::default() },
     })
 }

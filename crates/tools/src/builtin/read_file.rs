@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Read a text file in pages. Each line comes as NUMBER|text. Long files continue at
 /// next_offset.
@@ -68,7 +69,7 @@ impl Tool for ReadFile {
         let path = cx.resolve(&args.path, &cwd);
         let assessment = assess_read(&path, &cx.scene(&cwd));
         let text = format!("read {}", path.display());
-        Some(Action { kind: ActionKind::Access, text, cwd, assessment })
+        Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
     }
 
     fn concurrency(&self, args: &ReadFileArgs, cx: &ToolContext) -> Concurrency {

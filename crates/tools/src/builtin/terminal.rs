@@ -14,7 +14,7 @@ use hermes_conversation::{
     ToolFacts, ToolKind, ToolMessage,
 };
 use hermes_exec::supervisor::{EndReason, Finished as Collected};
-use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, Started, Watch};
+use hermes_exec::{Command, Ended, ExecError, Group, Output, OutputLimits, ShellReport, Started, Watch};
 use hermes_gate::{assess_write, is_read_only};
 use hermes_sandbox::{Denial, Grant, explain};
 use schemars::JsonSchema;
@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Run a bash command and wait for it. Returns stdout and stderr together, and the exit code.
-/// The working directory is kept between calls; variables are not, and every process is ended
-/// with the command. Standard input is empty, so avoid commands that ask questions. Prefer
+/// The working directory and exports are kept between calls, and every process is ended with
+/// the command. Standard input is empty, so avoid commands that ask questions. Prefer
 /// read_file, search_files, write_file and patch over cat, grep, echo and sed.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TerminalArgs {
@@ -90,7 +90,8 @@ impl Tool for Terminal {
         for path in args.write_access.iter().flatten() {
             assessment.findings.extend(assess_write(&cx.resolve(path, &cwd), &scene).findings);
         }
-        Some(Action { kind: ActionKind::Command, text: args.command.clone(), cwd, assessment })
+        let (text, environment) = (args.command.clone(), cx.environment());
+        Some(Action { kind: ActionKind::Command, text, cwd, environment, assessment })
     }
 
     /// A looking command may look anywhere.
@@ -121,24 +122,26 @@ impl Tool for Terminal {
         }
         let seconds = args.timeout.unwrap_or(cx.settings().timeout);
         let sandbox = cx.policy(&scope.grants);
-        let mut env = cx.child_env().to_vec();
-        if let Some(temporary) = cx.created_temporary()? {
-            env.retain(|(name, _)| name != "TMPDIR");
-            env.push(("TMPDIR".to_owned(), temporary.display().to_string()));
-        }
+        cx.created_temporary()?;
         let policy = sandbox.clone();
         let command = Command {
             key: Some(cx.note_command(scope.intent)),
             script: args.command.clone(),
             cwd,
-            env,
+            env: cx.command_env(),
+            changes: scope.environment.changes().clone(),
             timeout: Duration::from_secs(seconds),
-            cwd_file: args.workdir.is_none().then(|| cx.scratch().join(format!("cwd-{}", scope.intent))),
+            report: Some(ShellReport {
+                file: cx.scratch().join(format!("cwd-{}", scope.intent)),
+                cwd: args.workdir.is_none(),
+                exports: Some(cx.secret_variables().to_vec()),
+            }),
             output: kept_output(cx),
             sandbox,
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
-        let output = cx.backend().run(command, watch).await.map_err(not_run)?;
+        let mut output = cx.backend().run(command, watch).await.map_err(not_run)?;
+        let not_kept = output.exports.take().and_then(|exports| cx.add_exports(exports));
         if let Some(cwd) = output.cwd.clone() {
             cx.set_cwd(cwd);
         }
@@ -147,12 +150,12 @@ impl Tool for Terminal {
         if let Some(denial) = denial {
             result.value["sandbox"] = advised(&denial).into();
         }
-        if moved {
-            result.value["warning"] = format!(
-                "{} no longer exists; the command ran in the nearest directory above it",
-                here.display()
-            )
-            .into();
+        let moved = moved.then(|| {
+            format!("{} no longer exists; the command ran in the nearest directory above it", here.display())
+        });
+        let warnings: Vec<String> = moved.into_iter().chain(not_kept).collect();
+        if !warnings.is_empty() {
+            result.value["warning"] = warnings.join("; ").into();
         }
         Ok(result)
     }

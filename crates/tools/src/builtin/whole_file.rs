@@ -8,6 +8,7 @@ use hermes_conversation::FileChange;
 use serde::de::IgnoredAny;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::OwnedMutexGuard;
 
 /// Larger files are not edited in memory.
@@ -187,7 +188,7 @@ pub(super) fn write_action(path: &Path, size: &str, cx: &ToolContext) -> Option<
     let path = cx.resolve(path, &cwd);
     let assessment = hermes_gate::assess_write(&path, &cx.scene(&cwd));
     let text = format!("write {} ({size})", path.display());
-    Some(Action { kind: ActionKind::Access, text, cwd, assessment })
+    Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
 }
 
 /// Waits for the turn to write `path`.

@@ -66,6 +66,39 @@ async fn last_directory_is_known_and_cannot_be_forged() {
 }
 
 #[tokio::test]
+async fn exported_variables_of_a_confined_command_are_reported() {
+    let Some(ground) = ground() else { return };
+    let fixture = Fixture::new(ground.base.path());
+    for without_namespaces in [false, true] {
+        let policy = Policy { without_namespaces, ..fixture.policy("work") };
+        let script = "export A=1 PATH=$PROJECT/bin:$PATH; unset OUT";
+        let output =
+            fixture.run_command(fixture.command(script, "work", Some(policy.clone()))).await.unwrap();
+        let changes = output.exports.unwrap().changes;
+        assert_eq!(changes.set.keys().collect::<Vec<_>>(), ["A", "PATH"], "{}", output.text);
+        assert_eq!(changes.unset, ["OUT".to_owned()].into());
+        // Directories that the session adds to `PATH` stay writable, unlike those of the user.
+        let script = "mkdir -p bin && echo 'echo planted' > bin/tool && chmod +x bin/tool && tool; \
+                      echo x > $HOME/.cache/bin/tool; echo $A-$OUT";
+        let mut next = fixture.command(script, "work", Some(policy.clone()));
+        next.changes = changes;
+        let output = fixture.run_command(next).await.unwrap();
+        assert!(output.text.starts_with("planted\n") && output.text.ends_with("1-\n"), "{}", output.text);
+        assert!(!fixture.path("home/.cache/bin/tool").exists());
+        // The file is replaced.
+        for script in [
+            "rm $TMPDIR/.cwd-1; mkfifo $TMPDIR/.cwd-1; exec 9<>$TMPDIR/.cwd-1; export A=1",
+            "ln -sf $HOME/notes $TMPDIR/.cwd-1; export A=1",
+        ] {
+            let command = fixture.command(script, "work", Some(policy.clone()));
+            let output = fixture.run_command(command).await.unwrap();
+            assert_eq!((output.exit_code, output.exports), (0, None), "{}", output.text);
+            assert_eq!(std::fs::read_to_string(fixture.path("home/notes")).unwrap(), "text\n");
+        }
+    }
+}
+
+#[tokio::test]
 async fn redirection_of_git_is_removed_and_reported() {
     let Some(ground) = ground().filter(|_| has_namespaces()) else { return };
     let fixture = Fixture::new(ground.base.path());

@@ -1,7 +1,9 @@
 //! A home directory with a project, keys and a Hermes home, and commands in it.
 
 use super::outside::Outside;
-use hermes_exec::{Backend, Command, ExecError, Local, Output, OutputLimits, Unwatched, Watch};
+use hermes_exec::{
+    Backend, Command, EnvChanges, ExecError, Local, Output, OutputLimits, ShellReport, Unwatched, Watch,
+};
 use hermes_sandbox::{Places, Policy};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -136,7 +138,12 @@ impl Fixture {
             cwd: self.path("home").join(project),
             env: self.env.clone(),
             timeout: Duration::from_secs(60),
-            cwd_file: Some(self.path("home/.hermes/cwd-1")),
+            changes: EnvChanges::default(),
+            report: Some(ShellReport {
+                file: self.path("home/.hermes/cwd-1"),
+                cwd: true,
+                exports: Some(Vec::new()),
+            }),
             output: OutputLimits::default(),
             sandbox,
         }

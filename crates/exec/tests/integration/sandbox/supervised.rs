@@ -1,6 +1,7 @@
 //! Confined commands of the supervisor.
 
 use super::super::supervisor::case::Case;
+use hermes_exec::ShellReport;
 use hermes_sandbox::{Network, Places, Policy};
 use tokio_util::sync::CancellationToken;
 
@@ -25,16 +26,19 @@ async fn command_of_the_supervisor_is_confined() {
     let policy = policy(&case);
     for (name, script, want) in [
         ("secret", "cat ../.hermes/auth.json 2>/dev/null || echo refused", "refused\n"),
-        ("project", "echo x > new && cat new && mkdir -p sub && cd sub", "x\n"),
+        ("project", "echo x > new && cat new && mkdir -p sub && cd sub; export A=1", "x\n"),
     ] {
         let mut command = case.command(script);
         command.cwd.clone_from(&policy.places.project);
-        command.cwd_file = Some(policy.places.hermes_home.join("cwd-1"));
+        let file = policy.places.hermes_home.join("cwd-1");
+        command.report = Some(ShellReport { file, cwd: true, exports: Some(Vec::new()) });
         command.sandbox = Some(policy.clone());
         let output = case.run_with(name, command, &CancellationToken::new()).await.unwrap();
         assert_eq!(output.text, want);
         if name == "project" {
             assert_eq!(output.cwd, Some(policy.places.project.join("sub")));
+            let changes = output.exports.unwrap().changes;
+            assert_eq!(changes.set, [("A".to_owned(), "1".to_owned())].into());
         }
     }
 }

@@ -3,7 +3,9 @@
 use hermes_exec::supervisor::{
     Finished, Key, Lifetime, Outcome, Program, Supervised, SupervisorPaths, SupervisorSettings,
 };
-use hermes_exec::{Backend, Command, ExecError, Output, OutputLimits, Unwatched, Watch};
+use hermes_exec::{
+    Backend, Command, EnvChanges, ExecError, Output, OutputLimits, ShellReport, Unwatched, Watch,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use std::os::unix::fs::MetadataExt;
@@ -178,7 +180,8 @@ pub(crate) fn command(home: &Path, script: &str) -> Command {
         ],
         timeout: Duration::from_secs(60),
         key: None,
-        cwd_file: Some(home.join(".cwd")),
+        changes: EnvChanges::default(),
+        report: Some(ShellReport { file: home.join(".cwd"), cwd: true, exports: Some(Vec::new()) }),
         output: limits(home),
         sandbox: None,
     }

@@ -24,7 +24,7 @@ fn times(id: u32) -> [u64; 4] {
 /// A command without a file for the last directory: creating a file can be slow after many removals (on ext4,
 /// for five seconds), and only a benchmark removes that many.
 fn silent(dir: &Path) -> Command {
-    Command { cwd_file: None, ..command(dir, "true") }
+    Command { report: None, ..command(dir, "true") }
 }
 
 #[tokio::test]
