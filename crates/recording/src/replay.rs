@@ -138,6 +138,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         memory: None,
         skills: None,
         record: None,
+        library: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

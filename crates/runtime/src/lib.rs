@@ -20,6 +20,7 @@ mod memory;
 mod meter;
 mod naming;
 mod observers;
+mod past_sessions;
 mod personality;
 mod prompting;
 mod questions;

@@ -1,6 +1,7 @@
 //! A working Hermes: one home with its settings, store and tools.
 
 use crate::meter::{Budget, StoredMeter};
+use crate::past_sessions::PastSessions;
 use crate::session_record::SessionRecord;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Cooldowns;
@@ -343,6 +344,7 @@ impl Runtime {
             memory: Some(self.session_memory(session, is_watched)?),
             skills: Some(self.skills()),
             record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
+            library: Some(Arc::new(PastSessions { runtime: self.clone(), session: session.clone() })),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

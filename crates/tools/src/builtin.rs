@@ -15,6 +15,7 @@ mod patch;
 mod read_file;
 mod regular;
 mod search_files;
+mod session_search;
 mod skill_manage;
 mod skills;
 pub(crate) mod terminal;
@@ -62,6 +63,7 @@ tools! {
     patch::Patch,
     read_file::ReadFile,
     search_files::SearchFiles,
+    session_search::SessionSearch,
     skill_manage::SkillManage,
     skills::SkillView,
     skills::SkillsList,

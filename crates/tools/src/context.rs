@@ -8,6 +8,7 @@ use crate::protect::Places;
 use crate::reads::ReadLog;
 use crate::record_reader::RecordReader;
 use crate::safety::project_of;
+use crate::session_library::SessionLibrary;
 use crate::{Delegate, Memory, Safety, SessionApprovals, Skills, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
@@ -46,6 +47,8 @@ pub struct ToolSetup {
     pub skills: Option<Arc<dyn Skills>>,
     /// Access to summarised messages of the session, if the model may read them.
     pub record: Option<Arc<dyn RecordReader>>,
+    /// Past sessions, if the model may read them.
+    pub library: Option<Arc<dyn SessionLibrary>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -265,6 +268,10 @@ impl ToolContext {
 
     pub(crate) fn record(&self) -> Option<&dyn RecordReader> {
         self.setup.record.as_deref()
+    }
+
+    pub(crate) fn library(&self) -> Option<&dyn SessionLibrary> {
+        self.setup.library.as_deref()
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

@@ -4,9 +4,7 @@
 //! here as far as something is known about them; every other name has the default facts.
 
 use crate::{builtin, catalogue};
-use hermes_conversation::{
-    CallDigest, ForSubagents, Guidance, Outcome, Subject, ToolFacts, ToolKind, ToolTable,
-};
+use hermes_conversation::{CallDigest, ForSubagents, Outcome, Subject, ToolFacts, ToolKind, ToolTable};
 use serde_json::{Map, Value};
 
 /// Every tool that is known by its name, without a registry.
@@ -45,12 +43,6 @@ fn elsewhere(tool: &str) -> ToolFacts {
             },
             ..DEFAULT
         },
-        "session_search" => ToolFacts {
-            kind: ToolKind::Search,
-            is_housekeeping: true,
-            guidance: Some(Guidance::new(SESSION_SEARCH)),
-            ..DEFAULT
-        },
         "send_message" => ToolFacts { for_subagents: ForSubagents::No, ..DEFAULT },
         name if name.starts_with("browser") => ToolFacts {
             kind: ToolKind::Fetch,
@@ -68,9 +60,6 @@ fn elsewhere(tool: &str) -> ToolFacts {
         _ => DEFAULT,
     }
 }
-
-const SESSION_SEARCH: &str =
-    "When the user refers to something said earlier, look with `session_search` before you ask again.";
 
 fn code_size(arguments: &Map<String, Value>) -> String {
     let lines = arguments.get("code").and_then(Value::as_str).map_or(0, |code| code.lines().count());

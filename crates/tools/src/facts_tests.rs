@@ -32,6 +32,7 @@ fn builtin_tools_have_title_and_kind() {
     patch edit 🔧 patch
     read_file read 📖 read
     search_files search 🔎 grep
+    session_search search 🔍 recall
     skill_view read 📚 skill
     skills_list read 📚 skills
     terminal execute 💻 $
@@ -94,7 +95,7 @@ fn facts_that_decide_are_as_listed() {
     };
     for (fact, found, want) in [
         ("varies", having(|facts| facts.result_varies), "clarify terminal todo"),
-        ("housekeeping", having(|facts| facts.is_housekeeping), "memory skill_manage todo"),
+        ("housekeeping", having(|facts| facts.is_housekeeping), "memory session_search skill_manage todo"),
         ("no sub-agent", having(|facts| facts.for_subagents == ForSubagents::No), "clarify memory"),
         (
             "orchestrators",

@@ -62,6 +62,7 @@ impl Bench {
             memory: None,
             skills: None,
             record: None,
+            library: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),

@@ -15,6 +15,7 @@ pub enum Toolset {
     Clarify,
     Delegation,
     Memory,
+    SessionSearch,
     Skills,
     /// Looking at what is no longer sent.
     ContextEngine,
@@ -24,13 +25,14 @@ pub enum Toolset {
 
 impl Toolset {
     /// Every toolset that has built-in tools.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Terminal,
         Self::File,
         Self::Todo,
         Self::Clarify,
         Self::Delegation,
         Self::Memory,
+        Self::SessionSearch,
         Self::Skills,
         Self::ContextEngine,
         Self::Catalogue,
@@ -44,6 +46,7 @@ impl Toolset {
             Self::Clarify => "clarify",
             Self::Delegation => "delegation",
             Self::Memory => "memory",
+            Self::SessionSearch => "session_search",
             Self::Skills => "skills",
             Self::ContextEngine => "context_engine",
             Self::Catalogue => "catalogue",

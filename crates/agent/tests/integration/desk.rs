@@ -27,6 +27,7 @@ pub(crate) fn ports(
         memory: None,
         skills: None,
         record: None,
+        library: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

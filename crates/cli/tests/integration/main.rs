@@ -41,6 +41,7 @@ mod replay;
 mod requests;
 mod safety;
 mod security;
+mod session_search;
 mod sessions;
 mod settings;
 mod skills;

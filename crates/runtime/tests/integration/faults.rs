@@ -77,6 +77,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         memory: None,
         skills: None,
         record: None,
+        library: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

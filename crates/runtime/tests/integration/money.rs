@@ -223,6 +223,7 @@ fn ports(world: &World) -> Ports {
         memory: None,
         skills: None,
         record: None,
+        library: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,
