@@ -1,7 +1,7 @@
 //! A working Hermes: one home with its settings, store and tools.
 
 use crate::meter::{Budget, StoredMeter};
-use crate::past_sessions::PastSessions;
+use crate::session_library::PastSessions;
 use crate::session_record::SessionRecord;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Cooldowns;

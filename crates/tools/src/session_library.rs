@@ -56,7 +56,7 @@ pub trait SessionLibrary: Send + Sync {
     /// The sessions that were active last, newest first.
     fn recent(&self, limit: usize) -> BoxFuture<'_, Result<Vec<PastSession>, String>>;
 
-    /// Finds sessions by the words of a query, one hit for each conversation.
+    /// Finds sessions by the terms of a query, one hit for each conversation.
     fn find<'a>(
         &'a self,
         query: &'a str,

@@ -1,4 +1,4 @@
-//! `session_search`: past sessions, by words, by id, or the newest.
+//! `session_search`: past sessions, by the terms of a query, by id, or the newest.
 
 use crate::facts::text;
 use crate::session_library::{PastHit, PastMessage, PastOrder, PastSession, SessionLibrary};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// session. session_id and around_message_id: the messages around that one.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SessionSearchArgs {
-    /// Words; "quotes", OR, NOT and word* are understood.
+    /// Terms; "quotes", OR, NOT and word* are understood.
     query: Option<String>,
     /// Sessions, 1 to 10.
     #[serde(default = "usual_limit")]
@@ -262,7 +262,7 @@ fn meta(session: &PastSession) -> Value {
         "title": session.title })
 }
 
-/// The time in words, in UTC.
+/// The time for reading, in UTC.
 fn when(seconds: f64) -> String {
     let time = Timestamp::from_second(seconds as i64).ok();
     let time = time.map(|time| time.to_zoned(TimeZone::UTC).strftime("%B %d, %Y at %H:%M UTC").to_string());

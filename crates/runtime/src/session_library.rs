@@ -1,4 +1,4 @@
-//! Past sessions for the model, from the store.
+//! The sessions of the store, for the model.
 
 use crate::Runtime;
 use hermes_conversation::{BoxFuture, Message, SessionId};
