@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 struct Scene {
     home: TempHome,
     provider: FakeProvider,
+    question: String,
 }
 
 impl Scene {
@@ -28,7 +29,17 @@ impl Scene {
              compression: {{threshold: 0.5}}\nauxiliary: {{title_generation: {{enabled: false}}}}\n",
             provider.base_url(),
         ));
-        Self { home, provider }
+        Self { home, provider, question: "what about this and that? ".repeat(300) }
+    }
+
+    /// Compaction continues in a new session. Replies are long and questions short, so that it is a reply that exceeds
+    /// the threshold, between two turns.
+    async fn in_new_sessions() -> Self {
+        let scene = Self::new("chat_completions").await;
+        scene.provider.answer_with(long_answer);
+        let config = scene.home.read("config.yaml");
+        scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.5, in_place: false"));
+        Self { question: "what about this?".to_owned(), ..scene }
     }
 
     /// Without a configured context window.
@@ -78,7 +89,7 @@ impl Scene {
 
     async fn turn(&self, session: &mut Session, turn: usize) {
         let (sink, mut stream) = events();
-        let words = format!("Question {turn}: {}", "what about this and that? ".repeat(300));
+        let words = format!("Question {turn}: {}", self.question);
         let reading = tokio::spawn(async move { while stream.next().await.is_some() {} });
         let report = session.submit(UserMessage::text(words), &CancellationToken::new(), sink).await.unwrap();
         reading.await.unwrap();
@@ -117,13 +128,22 @@ impl Scene {
 
 /// A long answer, or a summary if one is requested.
 fn answer(body: &Value) -> ReplyScript {
+    answer_of(body, 2_000)
+}
+
+fn long_answer(body: &Value) -> ReplyScript {
+    answer_of(body, 10_000)
+}
+
+/// A summary, or an answer of so many characters.
+fn answer_of(body: &Value, chars: usize) -> ReplyScript {
     let section = |name: &&str| format!("## {name}\n- all the notes about it, in a few lines\n");
     let text = match has_tools(body) {
-        true => "So it is. ".repeat(200),
+        true => "So it is. ".repeat(chars / 10),
         false => SUMMARY_SECTIONS.iter().map(section).collect::<String>(),
     };
-    let input = body.to_string().len() as u64 / 4;
-    ReplyScript { usage: Some(Usage { input, output: 500, ..Usage::default() }), ..ReplyScript::text(text) }
+    let usage = Usage { input: body.to_string().len() as u64 / 4, output: chars as u64 / 4, ..Usage::default() };
+    ReplyScript { usage: Some(usage), ..ReplyScript::text(text) }
 }
 
 fn has_tools(body: &Value) -> bool {
@@ -235,10 +255,7 @@ async fn a_summary_has_no_keys() {
 /// memory; the conversation is the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn compaction_continues_in_a_new_session() {
-    let scene = Scene::new("chat_completions").await;
-    let config = scene.home.read("config.yaml");
-    // A threshold that a reply exceeds, between two turns, and not a question.
-    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
+    let scene = Scene::in_new_sessions().await;
     let runtime = scene.runtime();
     let mut session = runtime.start(Arc::new(NoUser)).unwrap();
     let first = session.id().clone();
@@ -383,10 +400,7 @@ async fn a_stored_session_is_measured_as_an_open_one() {
 /// While the summary for a continued session is written, the prompt is already on disk.
 #[tokio::test(flavor = "multi_thread")]
 async fn prompt_is_stored_before_a_session_is_continued() {
-    let scene = Scene::new("chat_completions").await;
-    let config = scene.home.read("config.yaml");
-    // A threshold that a reply exceeds, between two turns, and not a question.
-    scene.home.write_config(&config.replace("threshold: 0.5", "threshold: 0.51, in_place: false"));
+    let scene = Scene::in_new_sessions().await;
     let runtime = scene.runtime();
     let store = runtime.store().unwrap().clone();
     let mut session = runtime.start(Arc::new(NoUser)).unwrap();
@@ -400,7 +414,7 @@ async fn prompt_is_stored_before_a_session_is_continued() {
             let found = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(waiting));
             into.lock().unwrap().extend(found);
         }
-        answer(body)
+        long_answer(body)
     });
     let mut turn = 1;
     while *session.id() == first {
