@@ -142,7 +142,8 @@ fn answer_of(body: &Value, chars: usize) -> ReplyScript {
         true => "So it is. ".repeat(chars / 10),
         false => SUMMARY_SECTIONS.iter().map(section).collect::<String>(),
     };
-    let usage = Usage { input: body.to_string().len() as u64 / 4, output: chars as u64 / 4, ..Usage::default() };
+    let usage =
+        Usage { input: body.to_string().len() as u64 / 4, output: chars as u64 / 4, ..Usage::default() };
     ReplyScript { usage: Some(usage), ..ReplyScript::text(text) }
 }
 
