@@ -3,6 +3,7 @@
 use crate::exports::{EnvChanges, Exports};
 use crate::supervisor::Key;
 use crate::{Group, SpillLimits};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
@@ -48,6 +49,32 @@ pub struct Command {
     pub output: OutputLimits,
     /// The sandbox; without it, the command is not confined.
     pub sandbox: Option<hermes_sandbox::Policy>,
+}
+
+/// The standard input of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// Nothing can be read.
+    #[default]
+    Closed,
+    /// A pipe that can be written to while the command runs.
+    Pipe,
+    /// A pseudo-terminal of this size, which is also its output.
+    Terminal(TerminalSize),
+}
+
+impl Input {
+    pub(crate) fn is_closed(&self) -> bool {
+        *self == Self::Closed
+    }
+}
+
+/// The size of a terminal in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalSize {
+    pub rows: u16,
+    pub columns: u16,
 }
 
 /// A request for the state of a shell at its exit.

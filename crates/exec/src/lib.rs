@@ -29,8 +29,8 @@ mod utf8_decoder;
 mod vfork;
 
 pub use backend::{
-    Backend, BoxFuture, Command, Ended, ExecError, Output, OutputLimits, ShellReport, Spill, Started,
-    Unwatched, Watch,
+    Backend, BoxFuture, Command, Ended, ExecError, Input, Output, OutputLimits, ShellReport, Spill, Started,
+    TerminalSize, Unwatched, Watch,
 };
 pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;

@@ -1,6 +1,6 @@
 //! Builds the shell process of a command.
 
-use crate::backend::Command;
+use crate::backend::{Command, Input};
 use crate::confine::{self, Confined};
 use crate::shell_wrapper;
 use rustix::fs::Mode;
@@ -30,17 +30,17 @@ pub(crate) fn waiting(
     ties: SpawnOptions,
     confined: Option<Confined>,
 ) -> std::process::Command {
-    let mut shell = unprepared(command);
+    let mut shell = unprepared(command, Input::Closed);
     lead_session(&mut shell, ties, confined);
     shell
 }
 
 /// As [`waiting`], without the preparations of [`prepare`].
-pub(crate) fn unprepared(command: &Command) -> std::process::Command {
+pub(crate) fn unprepared(command: &Command, input: Input) -> std::process::Command {
     let mut shell = std::process::Command::new(shell());
     shell
         .arg("-c")
-        .arg(shell_wrapper::wrapper(command.report.as_ref()))
+        .arg(shell_wrapper::wrapper(command.report.as_ref(), input))
         .arg("bash")
         .arg(&command.script)
         .current_dir(confine::start_directory(command.sandbox.as_ref(), &command.cwd))

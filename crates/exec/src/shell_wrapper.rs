@@ -1,6 +1,6 @@
 //! The shell script that runs a command behind a gate.
 
-use crate::backend::{ExecError, ShellReport};
+use crate::backend::{ExecError, Input, ShellReport};
 use crate::exports::is_name;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -15,8 +15,14 @@ pub(crate) const NEVER_STARTED: i32 = 125;
 /// recorded the process; end of file means that the caller is gone. The command is `$1` and is evaluated, not
 /// appended: a syntax error in it cannot affect the lines around it, and the trap still reports the state of
 /// the shell.
-pub(crate) fn wrapper(report: Option<&ShellReport>) -> OsString {
-    let mut text = format!("read -r _ || exit {NEVER_STARTED}\nexec </dev/null\n").into_bytes();
+pub(crate) fn wrapper(report: Option<&ShellReport>, input: Input) -> OsString {
+    let mut text = format!("read -r _ || exit {NEVER_STARTED}\n").into_bytes();
+    text.extend_from_slice(match input {
+        Input::Closed => b"exec </dev/null\n",
+        // The command reads what follows the line.
+        Input::Pipe => b"",
+        Input::Terminal(_) => b"exec <&1\n",
+    });
     if let Some(report) = report.filter(|report| report.cwd || report.exports.is_some()) {
         text.extend(b"trap ");
         text.extend(quoted(&commands(report)));
@@ -74,7 +80,8 @@ mod tests {
 
     #[test]
     fn quotes_in_the_path_survive_both_levels() {
-        let text = wrapper(Some(&ShellReport { file: "/tmp/it's".into(), cwd: true, exports: None }));
+        let text =
+            wrapper(Some(&ShellReport { file: "/tmp/it's".into(), cwd: true, exports: None }), Input::Closed);
         let text = text.to_str().unwrap();
         let trap = r"trap '{ pwd -P || :; } 2>/dev/null >|'\''/tmp/it'\''\'\'''\''s'\''' EXIT";
         assert!(text.contains(trap), "{text}");

@@ -46,6 +46,7 @@ pub use reading::turn_trace::{TraceEnd, TracedCall, TracedTool, TurnTrace};
 pub use record::create::NewSession;
 pub use record::lease::{Acquired, ModelTarget, OrphanIntent};
 pub use record::process::{Liveness, is_alive, this_process};
+pub use record::processes::{NewProcess, ProcessEnd, StoredProcess};
 pub use record::recovery::{Recovery, RecoveryTexts};
 pub use record::rewind::Rewound;
 pub use search::full_text::{Drained, Reindexed};

@@ -7,7 +7,7 @@ use super::protocol::{Reply, Request, VERSION};
 use super::record::{End, EndReason};
 use super::run::Control;
 use super::spool::read_at;
-use super::table::{Ending, Follow, Phase, Progress, Table};
+use super::table::{Ending, Follow, Look, Phase, Progress, Table};
 use std::fs::File;
 use std::sync::Arc;
 use tokio::net::UnixStream;
@@ -76,20 +76,22 @@ impl Connection {
     }
 
     async fn answer(&mut self, frame: &Frame) -> Result<(), SuperviseError> {
-        let (reply, pump) = match self.carry_out(frame.message()?).await {
+        let (reply, sequel) = match self.carry_out(frame.message()?).await {
             Ok(answer) => answer,
-            Err(SuperviseError::Refused { reason }) => (Reply::Refused { reason }, None),
-            Err(error) => (Reply::Refused { reason: error.to_string() }, None),
+            Err(SuperviseError::Refused { reason }) => (Reply::Refused { reason }, Sequel::Nothing),
+            Err(error) => (Reply::Refused { reason: error.to_string() }, Sequel::Nothing),
         };
         send(&mut self.writer, &reply).await?;
-        if pump.is_some() {
-            self.pump = pump;
+        match sequel {
+            Sequel::Nothing => {}
+            Sequel::Output(bytes) => send_output(&mut self.writer, &bytes).await?,
+            Sequel::Follow(pump) => self.pump = Some(pump),
         }
         Ok(())
     }
 
-    async fn carry_out(&mut self, request: Request) -> Result<(Reply, Option<Pump>), SuperviseError> {
-        let plain = |reply| Ok((reply, None));
+    async fn carry_out(&mut self, request: Request) -> Result<(Reply, Sequel), SuperviseError> {
+        let plain = |reply| Ok((reply, Sequel::Nothing));
         match request {
             Request::Hello { .. } => Err(SuperviseError::protocol("a second hello")),
             Request::Start { key, spec, owner } => {
@@ -109,6 +111,17 @@ impl Connection {
                 self.table.order(&key, Control::End(EndReason::Stopped, how));
                 plain(Reply::Done)
             }
+            Request::Write { key, text, closes } => {
+                self.table.write(&key, text, closes).await?;
+                plain(Reply::Done)
+            }
+            Request::Look { key } => match self.table.look(&key).await? {
+                Some(Look { group, end, total, bytes }) => {
+                    let reply = Reply::Looked { group, end, total, bytes: bytes.len() as u64 };
+                    Ok((reply, Sequel::Output(bytes)))
+                }
+                None => plain(Reply::NoRecord),
+            },
             Request::Status => plain(Reply::Status { commands: self.table.status() }),
             Request::Forget { key } => {
                 self.table.forget(&key)?;
@@ -122,10 +135,18 @@ impl Connection {
     }
 }
 
+/// What is sent after a reply.
+enum Sequel {
+    Nothing,
+    Output(Vec<u8>),
+    /// The output of a command, as it is written.
+    Follow(Pump),
+}
+
 /// The answer about a command, and the pump for its output.
-fn following(follow: Follow, from: u64) -> (Reply, Option<Pump>) {
+fn following(follow: Follow, from: u64) -> (Reply, Sequel) {
     let (state, group) = follow.state();
-    (Reply::Command { state, group }, Some(Pump::new(follow, from)))
+    (Reply::Command { state, group }, Sequel::Follow(Pump::new(follow, from)))
 }
 
 async fn ready(pump: &mut Option<Pump>) {

@@ -1,7 +1,8 @@
 //! A shell that waits at its gate.
 
+use super::pty::{self, OutputPipe};
 use super::spec::Spec;
-use crate::backend::{Command, OutputLimits, ShellReport};
+use crate::backend::{Command, Input, OutputLimits, ShellReport};
 use crate::confine::Confined;
 use crate::exports::EnvChanges;
 use crate::shell::{self, SpawnOptions};
@@ -17,7 +18,9 @@ pub(crate) struct Shell {
     /// Writing a line here opens the gate; closing it makes the shell exit.
     pub(crate) gate: PipeWriter,
     /// Its output, of both streams.
-    pub(crate) pipe: pipe::Receiver,
+    pub(crate) pipe: OutputPipe,
+    /// The other end of its terminal, if it has one.
+    pub(crate) terminal: Option<OwnedFd>,
     /// Must live as long as the command: it may hold its proxy.
     pub(crate) confined: Option<Confined>,
     /// The environment that the command starts with.
@@ -39,16 +42,32 @@ impl Shell {
             sandbox: spec.sandbox.clone(),
         };
         let confined = Confined::new(spec.sandbox.as_ref(), &spec.cwd, &mut command.env, &spec.changes)?;
-        let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
-        let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
+        let (pipe, write, terminal) = output_of(spec.input)?;
         let (input, gate) = std::io::pipe().map_err(failed("make a pipe"))?;
         let ties = SpawnOptions { dies_with_parent: true, umask: spec.umask };
-        let image = Image::of(&shell::unprepared(&command)).map_err(failed("start a shell"))?;
+        let image = Image::of(&shell::unprepared(&command, spec.input)).map_err(failed("start a shell"))?;
         let streams = [input.as_fd(), write.as_fd(), write.as_fd()];
-        let prepare = || shell::prepare(ties).and_then(|()| shell::enter(confined.as_ref()));
+        let own_terminal = || if terminal.is_some() { pty::control(write.as_fd()) } else { Ok(()) };
+        let prepare = || {
+            shell::prepare(ties).and_then(|()| own_terminal()).and_then(|()| shell::enter(confined.as_ref()))
+        };
         let shell = image.start(streams, &prepare).map_err(failed("start a shell"))?;
         // The shell is collected with all other children.
         let group = Group::led_by(shell).map_err(failed("read /proc"))?;
-        Ok(Self { group, gate, pipe, confined, env: command.env })
+        Ok(Self { group, gate, pipe, terminal, confined, env: command.env })
     }
+}
+
+/// The two ends of the output of a shell, and its terminal if it has one.
+fn output_of(input: Input) -> Result<(OutputPipe, OwnedFd, Option<OwnedFd>), ExecError> {
+    let failed = |doing| move |source| ExecError::Io { doing, source };
+    if let Input::Terminal(size) = input {
+        let (ours, theirs) = pty::open(size).map_err(failed("open a pseudo-terminal"))?;
+        let writing = ours.try_clone().map_err(failed("open a pseudo-terminal"))?;
+        let reading = OutputPipe::terminal(ours).map_err(failed("watch a pseudo-terminal"))?;
+        return Ok((reading, theirs, Some(writing)));
+    }
+    let (read, write) = std::io::pipe().map_err(failed("make a pipe"))?;
+    let read = pipe::Receiver::from_owned_fd(OwnedFd::from(read)).map_err(failed("watch a pipe"))?;
+    Ok((OutputPipe::Pipe(read), OwnedFd::from(write), None))
 }

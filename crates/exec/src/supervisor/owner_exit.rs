@@ -18,7 +18,7 @@ pub(crate) fn watched(lifetime: Lifetime, owner: Owner) -> Option<BoxFuture<'sta
 }
 
 /// Returns when `owner` does not live any more.
-async fn gone(owner: Owner) {
+pub(crate) async fn gone(owner: Owner) {
     let handle = crate::group::pid(owner.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     // Checked after opening: now the handle and the identity are known to mean the same process.
     if !owner.is_alive() {

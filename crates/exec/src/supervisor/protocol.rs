@@ -10,8 +10,9 @@ use crate::Group;
 use crate::exports::Exports;
 use serde::{Deserialize, Serialize};
 
-/// Version 2 brought sandboxes: a supervisor of version 1 would ignore them.
-pub(crate) const VERSION: u32 = 2;
+/// Version 2 brought sandboxes: a supervisor of version 1 would ignore them. Version 3 brought input and the end of the
+/// output of running commands.
+pub(crate) const VERSION: u32 = 3;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
@@ -40,6 +41,16 @@ pub(crate) enum Request {
         key: Key,
         how: Stop,
     },
+    /// Writes to the standard input of a command.
+    Write {
+        key: Key,
+        text: String,
+        closes: bool,
+    },
+    /// Requests the end of the output of a command, running or finished.
+    Look {
+        key: Key,
+    },
     Status,
     /// Removes the record of a finished command.
     Forget {
@@ -65,6 +76,13 @@ pub(crate) enum Reply {
         group: Option<Group>,
     },
     NoRecord,
+    /// The answer to `look`. So many bytes of output follow.
+    Looked {
+        group: Option<Group>,
+        end: Option<End>,
+        total: u64,
+        bytes: u64,
+    },
     Done,
     Left {
         commands: usize,

@@ -5,14 +5,16 @@
 
 use super::command_processes::{CommandIdentity, MARK};
 use super::gate::Shell;
+use super::input::{self, InputPipe};
 use super::limits::Limits;
-use super::owner_exit::watched;
+use super::owner_exit::{gone, watched};
 use super::protocol::{Stop, VERSION};
+use super::pty::{self, OutputPipe};
 use super::record::{End, EndReason, Prepared, write_end};
-use super::spec::{Key, Lifetime, Owner, Spec};
+use super::spec::{Key, Lifetime, MOST_LOOKED_AT, Owner, Spec};
 use super::spool::Spool;
 use super::table::{Ending, Phase, Progress, Table};
-use crate::backend::BoxFuture;
+use crate::backend::{BoxFuture, Input};
 use crate::confine::{self, Confined};
 use crate::exports::Exports;
 use crate::local::{TERM_AGAIN, TERM_GRACE};
@@ -20,9 +22,9 @@ use crate::report_file::{ExpectedReport, ReportFile};
 use crate::{ExecError, shell_wrapper};
 use rustix::process::{Signal, WaitStatus};
 use std::io::{PipeWriter, Write};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
@@ -38,6 +40,16 @@ pub(crate) enum Control {
     Go,
     Adopt(Owner),
     End(EndReason, Stop),
+    /// Text for the standard input, and whether that is the end of it.
+    Write(String, bool, oneshot::Sender<Result<(), String>>),
+    Look(oneshot::Sender<Looked>),
+}
+
+/// The end of the output of a running command.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) total: u64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A requested command.
@@ -87,7 +99,7 @@ impl Run {
         let report = confine::report(spec.sandbox.as_ref(), spec.report());
         let mark = format!("{}:{}", table.paths.tag(), key.as_str());
         spec.env.push((MARK.to_owned(), mark.clone()));
-        let Shell { group, gate, pipe, confined, env } = Shell::spawn(&spec, report.as_ref())?;
+        let Shell { group, gate, pipe, terminal, confined, env } = Shell::spawn(&spec, report.as_ref())?;
         let name = CommandIdentity { group: group.clone(), mark };
         let exit = table.processes.add(name.clone());
         let prepared = Prepared { version: VERSION, digest, group: group.clone() };
@@ -114,7 +126,11 @@ impl Run {
             grace: table.settings.orphan_grace,
         };
         Ok(Running {
-            owner_gone: watched(spec.lifetime, owner),
+            // Also a detached command needs its owner to open the gate.
+            owner_gone: Some(Box::pin(gone(owner))),
+            input: spec.input,
+            terminal,
+            writing: None,
             spool: Spool::new(output, spec.head, spec.tail),
             lifetime: spec.lifetime,
             expected: report.map(|report| ExpectedReport { report, sandbox: spec.sandbox, env }),
@@ -148,7 +164,12 @@ struct Running {
     exit: oneshot::Receiver<WaitStatus>,
     status: Option<WaitStatus>,
     /// `None` once every writer has closed it.
-    pipe: Option<pipe::Receiver>,
+    pipe: Option<OutputPipe>,
+    input: Input,
+    /// Our end of its terminal, until the gate is opened.
+    terminal: Option<OwnedFd>,
+    /// Its standard input, if it can be written to.
+    writing: Option<InputPipe>,
     buffer: Vec<u8>,
     spool: Spool,
     /// Present until the gate is opened.
@@ -169,6 +190,7 @@ impl Running {
                     Some(Control::Go) => self.open_gate(),
                     Some(Control::Adopt(owner)) => self.adopt(owner),
                     Some(Control::End(how, stop)) => return (how, stop),
+                    Some(other) => self.serve(other),
                     None => return (EndReason::Stopped, Stop::Politely),
                 },
                 how = reached(end) => return (how, Stop::Politely),
@@ -183,8 +205,26 @@ impl Running {
                     }
                     self.limits.orphaned = Some(Instant::now());
                 }
-                count = crate::local::read(&mut self.pipe, &mut self.buffer) => self.take(count),
+                () = input::write(&mut self.writing) => {}
+                count = pty::read(&mut self.pipe, &mut self.buffer) => self.take(count),
             }
+        }
+    }
+
+    /// Serves a request that does not change the course of the command.
+    fn serve(&mut self, request: Control) {
+        match request {
+            Control::Write(text, closes, answer) => {
+                let closed = || Err("its input is closed".to_owned());
+                let queued = self.writing.as_mut().map_or_else(closed, |input| input.queue(&text, closes));
+                let _ = answer.send(queued);
+            }
+            Control::Look(answer) => {
+                let most = usize::try_from(MOST_LOOKED_AT).unwrap_or(usize::MAX);
+                let looked = Looked { total: self.spool.total(), bytes: self.spool.last(most) };
+                let _ = answer.send(looked);
+            }
+            Control::Go | Control::Adopt(_) | Control::End(..) => {}
         }
     }
 
@@ -198,6 +238,18 @@ impl Running {
         if let Err(error) = gate.write_all(b"\n") {
             tracing::warn!(%error, "a command's shell went away before it was started");
         }
+        if self.lifetime == Lifetime::Detached {
+            self.owner_gone = None;
+        }
+        let writing = match (self.input, self.terminal.take()) {
+            (Input::Pipe, _) => Some(InputPipe::of_gate(gate)),
+            (Input::Terminal(_), Some(terminal)) => Some(InputPipe::of_terminal(terminal)),
+            _ => None,
+        };
+        self.writing = writing.transpose().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the input of a command cannot be written to");
+            None
+        });
         let group = self.name.group.clone();
         self.reports.send_modify(|progress| progress.phase = Phase::Running(group));
     }
@@ -247,12 +299,13 @@ impl Running {
             tokio::select! {
                 biased;
                 Some(order) = self.orders.recv() => {
-                    if matches!(order, Control::End(_, Stop::AtOnce)) {
-                        return;
+                    match order {
+                        Control::End(_, Stop::AtOnce) => return,
+                        order => self.serve(order),
                     }
                 }
                 () = sleep(POLL) => {}
-                count = crate::local::read(&mut self.pipe, &mut self.buffer) => self.take(count),
+                count = pty::read(&mut self.pipe, &mut self.buffer) => self.take(count),
             }
         }
     }
@@ -279,7 +332,7 @@ impl Running {
 
     async fn drain(&mut self, deadline: Instant) {
         while self.pipe.is_some() {
-            match timeout_at(deadline, crate::local::read(&mut self.pipe, &mut self.buffer)).await {
+            match timeout_at(deadline, pty::read(&mut self.pipe, &mut self.buffer)).await {
                 Ok(count) => self.take(count),
                 Err(_) => return,
             }

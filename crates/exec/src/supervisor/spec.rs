@@ -1,7 +1,7 @@
 //! The specification of a command: key, owner, lifetime and limits.
 
 use super::error::SuperviseError;
-use crate::backend::{Command, ShellReport};
+use crate::backend::{Command, Input, ShellReport};
 use crate::exports::EnvChanges;
 use crate::group::{Stat, this_boot};
 use crate::spill::hex;
@@ -131,7 +131,14 @@ pub(crate) struct Spec {
     pub(crate) umask: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<hermes_sandbox::Policy>,
+    #[serde(default, skip_serializing_if = "Input::is_closed")]
+    pub(crate) input: Input,
 }
+
+/// Bytes of output that are kept of a detached command, from its start.
+pub const LONGEST_OUTPUT: u64 = 16 << 20;
+/// Bytes at the end of the output of a command that can be looked at while it runs.
+pub const MOST_LOOKED_AT: u64 = 200_000;
 
 /// The maximum length of a character in bytes.
 const WIDEST: u64 = 4;
@@ -156,7 +163,14 @@ impl Spec {
             tail,
             umask: own_umask(),
             sandbox: command.sandbox.clone(),
+            input: Input::Closed,
         }
+    }
+
+    /// A command that outlives its owner, whose output is kept in full up to a limit.
+    pub(crate) fn detached(command: &Command, session: &str, input: Input) -> Self {
+        let (head, tail) = (LONGEST_OUTPUT, MOST_LOOKED_AT);
+        Self { input, head, tail, ..Self::new(command, session, Lifetime::Detached) }
     }
 
     /// The state that the shell reports at its exit.

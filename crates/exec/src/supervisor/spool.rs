@@ -1,6 +1,6 @@
 //! The bounded output of a command on disk: its start while the command runs, its end when it is over.
 
-use super::record::OUTPUT;
+use super::record::{End, OUTPUT};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -69,6 +69,24 @@ impl Spool {
         self.tail.drain(..surplus);
     }
 
+    /// The last bytes of the output so far, up to `most`, without a gap.
+    pub(crate) fn last(&self, most: usize) -> Vec<u8> {
+        let kept = &self.tail[self.tail.len().saturating_sub(most)..];
+        let has_gap = self.head + self.tail.len() as u64 != self.total;
+        if has_gap || kept.len() == most {
+            return kept.to_vec();
+        }
+        let wanted = usize::try_from(self.head).unwrap_or(usize::MAX).min(most - kept.len());
+        let mut bytes = read_at(&self.file, self.head - wanted as u64, wanted).unwrap_or_default();
+        bytes.extend_from_slice(kept);
+        bytes
+    }
+
+    /// Bytes of the whole output so far.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     /// Appends the end to the file, and waits for the disk if it must survive a power cut. Returns the file for
     /// its record.
     pub(crate) fn finish(mut self, is_synced: bool) -> (Spooled, File) {
@@ -96,9 +114,35 @@ pub(crate) fn read_at(file: &File, from: u64, most: usize) -> std::io::Result<Ve
     Ok(buffer)
 }
 
+/// The last bytes of the output of a finished command, up to `most`, without a gap.
+pub(crate) fn last_of(file: &File, end: &End, most: u64) -> std::io::Result<Vec<u8>> {
+    let kept = end.head + end.tail;
+    let first = if end.total > kept { end.head } else { 0 };
+    let from = kept.saturating_sub(most).max(first);
+    read_at(file, from, usize::try_from(kept - from).unwrap_or(usize::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn end_of_growing_output_can_be_read() {
+        for (pieces, most, want) in [
+            (vec!["abc"], 10, "abc"),
+            (vec!["abcdef"], 4, "cdef"),
+            (vec!["abcdef", "ghij"], 5, "fghij"),
+            (vec!["abcdef", "ghij"], 2, "ij"),
+            (vec!["abcdefghijkl", "mn", "opqrstuv"], 100, "stuv"),
+            (vec![], 5, ""),
+        ] {
+            let mut spool = Spool::new(tempfile::tempfile().unwrap(), 8, 4);
+            for piece in &pieces {
+                spool.feed(piece.as_bytes());
+            }
+            assert_eq!(spool.last(most), want.as_bytes(), "{pieces:?}");
+        }
+    }
 
     #[test]
     fn start_and_end_are_kept_and_middle_is_counted() {

@@ -5,13 +5,14 @@ use super::error::SuperviseError;
 use super::paths::SupervisorPaths;
 use super::protocol::{CommandStatus, Leaving, State, Stop};
 use super::record::{CommandFile, End, EndReason, write_end};
-use super::run::{Control, Run};
-use super::spec::{Key, Lifetime, Owner, Spec, SupervisorSettings};
+use super::run::{Control, Looked, Run};
+use super::spec::{Key, Lifetime, MOST_LOOKED_AT, Owner, Spec, SupervisorSettings};
+use super::spool::last_of;
 use crate::Group;
 use crate::exports::Exports;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// The progress of a command.
 #[derive(Debug, Clone)]
@@ -64,6 +65,16 @@ impl Follow {
     }
 }
 
+/// The end of the output of a command.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) group: Option<Group>,
+    /// `None` while it runs.
+    pub(crate) end: Option<End>,
+    pub(crate) total: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
 #[derive(Debug)]
 struct Entry {
     digest: String,
@@ -75,6 +86,13 @@ struct Entry {
 }
 
 impl Entry {
+    fn group(&self) -> Option<Group> {
+        match &self.progress.borrow().phase {
+            Phase::Held(group) | Phase::Running(group) => Some(group.clone()),
+            Phase::Preparing | Phase::Finished(_) | Phase::Failed(_) => None,
+        }
+    }
+
     fn is_over(&self) -> bool {
         matches!(self.progress.borrow().phase, Phase::Finished(_) | Phase::Failed(_))
     }
@@ -225,6 +243,35 @@ impl Table {
         Ok(Some(Follow { file: self.file(key), progress }))
     }
 
+    /// The end of the output of a command, and its end if it is over; `None` if there is no record of it.
+    pub(crate) async fn look(&self, key: &Key) -> Result<Option<Look>, SuperviseError> {
+        let (answer, looked) = oneshot::channel();
+        let group = self.entries().get(key).and_then(Entry::group);
+        if self.order(key, Control::Look(answer))
+            && let Ok(Looked { total, bytes }) = looked.await
+        {
+            return Ok(Some(Look { group, end: None, total, bytes }));
+        }
+        let file = self.file(key);
+        let Some(recorded) = file.read()? else { return Ok(None) };
+        let Some((_, end)) = file.ended()? else { return Ok(None) };
+        let failed = || SuperviseError::io("read the output of a command");
+        let opened = std::fs::File::open(&file.path).map_err(failed())?;
+        let bytes = last_of(&opened, &end, MOST_LOOKED_AT).map_err(failed())?;
+        Ok(Some(Look { group: Some(recorded.prepared.group), total: end.total, end: Some(end), bytes }))
+    }
+
+    /// Writes to the standard input of a running command.
+    pub(crate) async fn write(&self, key: &Key, text: String, closes: bool) -> Result<(), SuperviseError> {
+        let (answer, written) = oneshot::channel();
+        let over = || "it has ended".to_owned();
+        let answered = match self.order(key, Control::Write(text, closes, answer)) {
+            true => written.await.unwrap_or_else(|_| Err(over())),
+            false => Err(over()),
+        };
+        answered.map_err(|reason| SuperviseError::Refused { reason })
+    }
+
     /// Sends an instruction to an unfinished command. Returns false if there is none.
     pub(crate) fn order(&self, key: &Key, control: Control) -> bool {
         self.entries().get(key).is_some_and(|entry| entry.control.send(control).is_ok())
@@ -250,16 +297,12 @@ impl Table {
     }
 
     pub(crate) fn status(&self) -> Vec<CommandStatus> {
-        let group = |entry: &Entry| match &entry.progress.borrow().phase {
-            Phase::Held(group) | Phase::Running(group) => Some(group.clone()),
-            Phase::Preparing | Phase::Finished(_) | Phase::Failed(_) => None,
-        };
         let shown = |(key, entry): (&Key, &Entry)| CommandStatus {
             key: key.clone(),
             session: entry.session.clone(),
             lifetime: entry.lifetime,
             owner: entry.owner.clone(),
-            group: group(entry),
+            group: entry.group(),
         };
         self.entries().iter().filter(|(_, entry)| !entry.is_over()).map(shown).collect()
     }

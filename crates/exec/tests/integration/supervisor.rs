@@ -3,6 +3,7 @@
 pub(crate) mod case;
 mod cost;
 mod crashes;
+mod detached;
 mod exports;
 mod kills;
 mod lifetimes;

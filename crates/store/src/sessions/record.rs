@@ -6,6 +6,7 @@ pub(super) mod lease;
 pub(super) mod mailbox;
 pub(super) mod observations;
 pub(super) mod process;
+pub(super) mod processes;
 pub(super) mod prompt_outline;
 pub(super) mod recovery;
 pub(super) mod rewind;

@@ -15,6 +15,7 @@ mod lineage;
 mod mailbox;
 mod memory;
 mod names;
+mod processes;
 mod python;
 mod python_rows;
 mod recovery;

@@ -4,7 +4,8 @@ use hermes_exec::supervisor::{
     Finished, Key, Lifetime, Outcome, Program, Supervised, SupervisorPaths, SupervisorSettings,
 };
 use hermes_exec::{
-    Backend, Command, EnvChanges, ExecError, Output, OutputLimits, ShellReport, Unwatched, Watch,
+    Backend, BoxFuture, Command, EnvChanges, ExecError, Group, Input, Output, OutputLimits, ShellReport,
+    Started, Unwatched, Watch,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,10 @@ impl Case {
             .iter()
             .map(|(name, script, lifetime)| PlannedCommand::new(name, script, *lifetime))
             .collect();
+        self.agent_with(steps)
+    }
+
+    pub(crate) fn agent_with(&self, steps: Vec<PlannedCommand>) -> Agent {
         let plan = Plan { home: self.dir.path().to_owned(), settings: self.settings, steps, unlink: None };
         Agent::start(&std::env::current_exe().unwrap(), &plan)
     }
@@ -225,11 +230,49 @@ pub(crate) struct PlannedCommand {
     key: Key,
     script: String,
     lifetime: Lifetime,
+    /// A detached command is never let through its gate.
+    is_held: bool,
 }
 
 impl PlannedCommand {
     pub(crate) fn new(name: &str, script: &str, lifetime: Lifetime) -> Self {
-        Self { key: key(name), script: script.to_owned(), lifetime }
+        Self { key: key(name), script: script.to_owned(), lifetime, is_held: false }
+    }
+
+    /// A command with a pipe as its input; its result is written once it has started.
+    pub(crate) fn detached(name: &str, script: &str) -> Self {
+        Self::new(name, script, Lifetime::Detached)
+    }
+
+    pub(crate) fn held(name: &str, script: &str) -> Self {
+        Self { is_held: true, ..Self::detached(name, script) }
+    }
+
+    /// Starts a detached command.
+    async fn start(&self, home: &Path, supervised: &Supervised) -> String {
+        let marker = home.join(format!("held-{}", self.key.as_str()));
+        let gate = TestGate { marker, is_held: self.is_held };
+        let command = command(home, &self.script);
+        let group = supervised.start_detached(&self.key, "s", &command, Input::Pipe, &gate).await.unwrap();
+        format!("{group:?}")
+    }
+}
+
+/// Records that a command waits at its gate, and keeps it there if wanted.
+struct TestGate {
+    marker: PathBuf,
+    is_held: bool,
+}
+
+impl Started for TestGate {
+    fn started<'a>(&'a self, _: &'a Group) -> BoxFuture<'a, Result<(), String>> {
+        std::fs::write(&self.marker, "").unwrap();
+        Box::pin(async {
+            if self.is_held {
+                std::future::pending::<()>().await;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -253,11 +296,16 @@ impl Plan {
         for step in self.steps {
             let name = step.key.as_str().to_owned();
             append(&self.home.join("began"), &name);
+            let result = self.home.join(format!("result-{name}"));
+            if step.lifetime == Lifetime::Detached {
+                let started = step.start(&self.home, &supervised).await;
+                std::fs::write(&result, started).unwrap();
+                continue;
+            }
             let call = supervised.call(step.key, "s", step.lifetime);
             let cancel = CancellationToken::new();
             let watch = Watch { started: &Unwatched, cancel: &cancel };
             let output = call.run(command(&self.home, &step.script), watch).await.unwrap();
-            let result = self.home.join(format!("result-{name}"));
             std::fs::write(result.with_extension("new"), format!("{} {}", output.exit_code, output.text))
                 .unwrap();
             std::fs::rename(result.with_extension("new"), result).unwrap();

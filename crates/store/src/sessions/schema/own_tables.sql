@@ -209,3 +209,25 @@ CREATE TABLE IF NOT EXISTS hx_decisions (
   asked INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS hx_decisions_session ON hx_decisions(session);
+
+-- Commands that run in the background. The row exists before the first instruction of the command; `key` is that of the
+-- supervisor. `mail` is the notice of its end. `ended_at` is NULL while nobody has seen the end.
+CREATE TABLE IF NOT EXISTS hx_processes (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  session TEXT NOT NULL,
+  key TEXT NOT NULL,
+  command TEXT NOT NULL,
+  cwd TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  terminal INTEGER NOT NULL,
+  notifies INTEGER NOT NULL,
+  patterns TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  exit_code INTEGER,
+  reason TEXT,
+  mail INTEGER
+);
+CREATE INDEX IF NOT EXISTS hx_processes_session ON hx_processes(session);
+CREATE INDEX IF NOT EXISTS hx_processes_running ON hx_processes(number) WHERE ended_at IS NULL;

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// Deletes our rows of a session that the Python release deleted.
-const LEFTOVERS: [&str; 13] = [
+const LEFTOVERS: [&str; 14] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_intents WHERE session = ?1",
@@ -29,6 +29,7 @@ const LEFTOVERS: [&str; 13] = [
     "DELETE FROM hx_spans WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1)",
     "DELETE FROM hx_turns WHERE session = ?1",
     "DELETE FROM hx_mailbox WHERE session = ?1",
+    "DELETE FROM hx_processes WHERE session = ?1 AND ended_at IS NOT NULL",
     "DELETE FROM hx_session_ext WHERE session = ?1",
     "DELETE FROM hx_prompts WHERE session = ?1",
     "DELETE FROM hx_nodes WHERE session = ?1",
