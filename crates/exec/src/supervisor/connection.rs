@@ -135,7 +135,7 @@ impl Connection {
     }
 }
 
-/// What is sent after a reply.
+/// Parts that follow a reply.
 enum Sequel {
     Nothing,
     Output(Vec<u8>),

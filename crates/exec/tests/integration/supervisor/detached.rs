@@ -67,7 +67,7 @@ async fn input_is_written_and_closed() {
 }
 
 #[tokio::test]
-async fn input_that_nobody_reads_is_bounded() {
+async fn unread_input_is_bounded() {
     let case = Case::new();
     case.detach("k", "echo up; sleep 1000", Input::Pipe).await;
     case.prints("k", "up").await;
@@ -131,7 +131,7 @@ async fn command_outlives_the_agent_that_started_it() {
     assert_eq!(case.end("k").await.exit_code, 4);
 }
 
-/// A command without a record of its process must not run: nobody could ever find it.
+/// A command without a record of its process must not run: no process could ever find it.
 #[tokio::test]
 async fn nothing_runs_when_the_agent_dies_before_the_record() {
     let mut case = Case::new();

@@ -34,7 +34,7 @@ pub struct StoredProcess {
     pub process: NewProcess,
     /// Seconds since 1970.
     pub started_at: f64,
-    /// `None` while nobody has seen its end.
+    /// `None` until its end is known.
     pub end: Option<ProcessEnd>,
 }
 
