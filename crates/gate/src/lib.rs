@@ -14,6 +14,7 @@ mod assessment;
 mod expand;
 mod field;
 mod files;
+mod input;
 mod keys;
 mod limits;
 mod options;
@@ -33,6 +34,7 @@ pub use files::{
     assess_delete, assess_read, assess_write, assess_write_content, credential_files,
     readable_credential_files, startup_files, system_credential_files,
 };
+pub use input::assess_input;
 pub use keys::{RULES, Rule, key_matches};
 pub use read_only::{is_read_only, simple_command};
 pub use scene::Scene;

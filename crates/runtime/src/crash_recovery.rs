@@ -10,10 +10,15 @@ use hermes_agent::{CrashTexts, crash_texts};
 use hermes_conversation::{
     Disposition, Effect, FileChange, IntentState, RunsIn, SessionId, Settled, ToolMessage, ToolTable,
 };
-use hermes_exec::supervisor::{Attached, Finished, Key, Outcome, Stop, SuperviseError, Supervised};
+use hermes_exec::supervisor::{
+    Attached, EndReason, Finished, Key, Outcome, Stop, SuperviseError, Supervised,
+};
 use hermes_exec::{Group, reap, this_boot};
+use hermes_processes::id_of;
 use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
-use hermes_tools::{Places, ToolContext, collected, command_key, kept_output, project_of, recollected};
+use hermes_tools::{
+    Places, ToolContext, collected, collected_start, command_key, kept_output, project_of, recollected,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +34,8 @@ pub(crate) async fn recover(
     }
     let (session, orphans) = (acquired.lease.session.as_str(), acquired.orphans.len());
     tracing::warn!(session, orphans, "the last turn was cut off; closing it");
-    let context = runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone(), None, false)?;
+    let context =
+        runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone(), None, None, false)?;
     let mut search = Search {
         runtime,
         supervised: runtime.supervised(),
@@ -121,6 +127,9 @@ impl Search<'_> {
 
     async fn command(&mut self, orphan: &OrphanIntent) -> Option<Settled> {
         let key = command_key(self.session.as_str(), orphan.id);
+        if let Some(started) = self.process(orphan, &key).await {
+            return Some(started);
+        }
         let found = match self.supervised {
             Some(supervised) => self.outcome(supervised, &key).await,
             None => Ok(Outcome::NoRecord),
@@ -143,6 +152,19 @@ impl Search<'_> {
                 looked(orphan)
             }
         }
+    }
+
+    /// The end of a call that started a background process; `None` if the call did not.
+    async fn process(&self, orphan: &OrphanIntent, key: &Key) -> Option<Settled> {
+        let id = id_of(key);
+        let row = self.runtime.store().ok()?.process(&id).await.ok()??;
+        let peeked = self.supervised?.peek(key).await.ok()?;
+        let end = peeked.and_then(|peeked| peeked.end);
+        if end.is_some_and(|end| end.how == EndReason::NeverStarted) {
+            return Some(not_run(orphan));
+        }
+        let message = collected_start(orphan.call_id.clone(), &orphan.arguments, &id, row.process.pid);
+        Some(settled(orphan, IntentState::Done, message))
     }
 
     /// Finds a command, and waits for its end if it runs. The user can stop it.

@@ -20,7 +20,7 @@ use hermes_prompt::Additions;
 use hermes_providers::Endpoint;
 use hermes_tools::{
     Approval, ApprovalRequest, AskUser, CallScope, Clarified, DecidedBy, Delegate, HelperReport, HelperTask,
-    NoUser, Question, Review, Role,
+    NoUser, Processes, Question, Review, Role,
 };
 pub(crate) use report::interrupted;
 use report::{SubAgentEnd, Trace};
@@ -40,6 +40,8 @@ pub(crate) struct Delegator {
     settings: Settings,
     /// The number of sessions above this one.
     depth: u32,
+    /// The background processes of the user's session.
+    processes: Option<Arc<dyn Processes>>,
     /// One permit for each sub-agent that may run at a time.
     places: Semaphore,
 }
@@ -51,6 +53,7 @@ impl Delegator {
         session: &SessionId,
         endpoint: &CurrentEndpoint,
         depth: u32,
+        processes: Option<Arc<dyn Processes>>,
     ) -> Result<Option<Arc<dyn Delegate>>, RuntimeError> {
         let settings = Settings::read(runtime.config())?;
         if depth >= settings.depth {
@@ -58,7 +61,7 @@ impl Delegator {
         }
         let places = Semaphore::new(settings.at_once);
         let (runtime, session, endpoint) = (runtime.clone(), session.clone(), endpoint.clone());
-        Ok(Some(Arc::new(Self { runtime, session, endpoint, settings, depth, places })))
+        Ok(Some(Arc::new(Self { runtime, session, endpoint, settings, depth, processes, places })))
     }
 
     /// The role of a sub-agent.
@@ -80,6 +83,7 @@ impl Delegator {
             depth: self.depth + 1,
             additions: Additions::default(),
             remembers: false,
+            processes: self.processes.clone(),
         })
     }
 

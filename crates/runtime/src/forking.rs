@@ -27,7 +27,7 @@ impl Runtime {
             tool_context: Box::new(move |cwd| {
                 // The working directory of the recording may be one of another machine.
                 let cwd = if cwd.is_dir() { cwd } else { runtime.launch.cwd.clone() };
-                let context = runtime.tool_context(&SessionId::new("fork"), cwd, None, false);
+                let context = runtime.tool_context(&SessionId::new("fork"), cwd, None, None, false);
                 context.map_err(|error| error.to_string())
             }),
             new_id,

@@ -19,13 +19,14 @@ use hermes_models::Models;
 use hermes_models::model_choice::{self, http_clients};
 use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
+use hermes_processes::{ProcessManager, SessionProcesses};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
-    AskUser, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Registry, ToolContext,
-    ToolSettings, ToolSetup, Toolset, Withheld,
+    AskUser, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Processes, Registry,
+    ToolContext, ToolSettings, ToolSetup, Toolset, Withheld,
 };
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -94,6 +95,7 @@ pub struct Shared {
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) cooldowns: Arc<Cooldowns>,
     supervised: Option<Supervised>,
+    processes: OnceLock<ProcessManager>,
     pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// Notices for the user, until a front end takes them.
     notices: Arc<Mutex<Vec<String>>>,
@@ -129,6 +131,7 @@ impl Runtime {
             launch.supervisor.take().and_then(|program| supervised(program, &launch, &config, &notices));
         Ok(Self(Arc::new(Shared {
             supervised,
+            processes: OnceLock::new(),
             hooks,
             notices,
             home_notice: modes_notice(&loose),
@@ -329,11 +332,35 @@ impl Runtime {
         Arc::new(SessionCommands::new(supervised.clone(), session.as_str(), fallback))
     }
 
+    /// The background processes of the home directory; `None` without a supervisor.
+    pub(crate) fn processes(&self) -> Option<&ProcessManager> {
+        let supervised = self.supervised.as_ref()?;
+        Some(self.processes.get_or_init(|| {
+            let (shared, keys) = (Arc::downgrade(&self.0), Arc::downgrade(&self.0));
+            let store = Arc::new(move || {
+                let runtime = Runtime(shared.upgrade().ok_or("Hermes is ending")?);
+                runtime.store().cloned().map_err(|error| error.to_string())
+            });
+            let fence_key = Arc::new(move || match keys.upgrade() {
+                Some(shared) => Runtime(shared).fence_key(),
+                None => FenceKey::new(rand::random()),
+            });
+            ProcessManager::new(supervised.clone(), store, self.secrets.clone(), fence_key)
+        }))
+    }
+
+    /// The background processes of a session. Notices reach one that `goes_on` after a turn.
+    pub(crate) fn session_processes(&self, session: &SessionId, goes_on: bool) -> Option<Arc<dyn Processes>> {
+        let manager = self.processes()?.clone();
+        Some(Arc::new(SessionProcesses { manager, session: session.clone(), delivers: goes_on }))
+    }
+
     pub(crate) fn tool_context(
         &self,
         session: &SessionId,
         cwd: PathBuf,
         delegate: Option<Arc<dyn Delegate>>,
+        processes: Option<Arc<dyn Processes>>,
         is_watched: bool,
     ) -> Result<Arc<ToolContext>, RuntimeError> {
         let passthrough = self.config.settings.terminal.env_passthrough.get()?;
@@ -345,6 +372,7 @@ impl Runtime {
             skills: Some(self.skills()),
             record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             library: Some(Arc::new(PastSessions { runtime: self.clone(), session: session.clone() })),
+            processes,
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),

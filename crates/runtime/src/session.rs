@@ -215,8 +215,9 @@ impl Session {
         let engine_state = engine::engine_state(runtime, &engine, &id, &endpoint)?;
         let summaries = Arc::new(Summaries::of(runtime, &endpoint));
         let current = Arc::new(Mutex::new(endpoint.clone()));
-        let delegate = Delegator::at(runtime, &id, &current, role.depth)?;
-        let tool_context = runtime.tool_context(&id, cwd, delegate, ask.is_present())?;
+        let processes = role.session_processes(runtime, &id);
+        let delegate = Delegator::at(runtime, &id, &current, role.depth, processes.clone())?;
+        let tool_context = runtime.tool_context(&id, cwd, delegate, processes, ask.is_present())?;
         Ok(Self {
             runtime: runtime.clone(),
             id,

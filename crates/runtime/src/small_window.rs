@@ -29,14 +29,21 @@ pub(crate) fn fitting_tools(all: &Registry, window: u64) -> Option<(Registry, Ve
         return None;
     }
     let offered = all.definitions();
-    let weights: Vec<(&str, u64)> = offered.iter().map(|tool| (tool.name.as_str(), weight(tool))).collect();
-    let kept = kept(&weights, all, share(window));
-    let left_out: Vec<String> = weights
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .filter(|name| !kept.contains(&name.as_str()))
-        .collect();
-    (!left_out.is_empty()).then(|| (all.only(&kept), left_out))
+    let mut weights: Vec<(&str, u64)> =
+        offered.iter().map(|tool| (tool.name.as_str(), weight(tool))).collect();
+    let mut fitting = all.only(&kept(&weights, all, share(window)));
+    // A definition is shorter without the tools that it names, which may leave room for one more.
+    for tool in fitting.definitions().iter() {
+        weights.iter_mut().filter(|(name, _)| *name == tool.name).for_each(|row| row.1 = weight(tool));
+    }
+    let more = all.only(&kept(&weights, all, share(window)));
+    if more.definitions().iter().map(weight).sum::<u64>() <= share(window) {
+        fitting = more;
+    }
+    let has = fitting.names();
+    let left_out = weights.iter().map(|(name, _)| *name).filter(|name| !has.contains(name));
+    let left_out: Vec<String> = left_out.map(str::to_owned).collect();
+    (!left_out.is_empty()).then_some((fitting, left_out))
 }
 
 fn weight(tool: &ToolDefinition) -> u64 {

@@ -1,6 +1,7 @@
 //! The tools that come with Hermes. A new one is a file below and a line here.
 
 mod atomic;
+pub(crate) mod background;
 mod blocking;
 mod clarify;
 mod context_tools;
@@ -12,6 +13,7 @@ mod lasting;
 mod memory;
 mod page;
 mod patch;
+mod process;
 mod read_file;
 mod regular;
 mod search_files;
@@ -61,6 +63,7 @@ tools! {
     delegate_task::DelegateTask,
     memory::MemoryTool,
     patch::Patch,
+    process::Process,
     read_file::ReadFile,
     search_files::SearchFiles,
     session_search::SessionSearch,

@@ -9,12 +9,13 @@ use crate::reads::ReadLog;
 use crate::record_reader::RecordReader;
 use crate::safety::project_of;
 use crate::session_library::SessionLibrary;
-use crate::{Delegate, Memory, Safety, SessionApprovals, Skills, ToolSettings, user_home};
+use crate::{Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, Exports, SpillLimits};
 use hermes_guard::{FenceKey, Secrets, redact};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -49,6 +50,8 @@ pub struct ToolSetup {
     pub record: Option<Arc<dyn RecordReader>>,
     /// Past sessions, if the model may read them.
     pub library: Option<Arc<dyn SessionLibrary>>,
+    /// Commands in the background, if there can be any.
+    pub processes: Option<Arc<dyn Processes>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -75,6 +78,8 @@ pub struct ToolContext {
     hints: Mutex<FolderHints>,
     approvals: Mutex<SessionApprovals>,
     project: Mutex<PathBuf>,
+    /// The unfinished lines that were written to processes, by their ids.
+    unfinished_lines: Mutex<HashMap<String, String>>,
 }
 
 /// By which the command of a session's call can be found again.
@@ -99,6 +104,7 @@ impl ToolContext {
             commands: Mutex::default(),
             hints: Mutex::new(FolderHints::below(&setup.cwd)),
             approvals: Mutex::default(),
+            unfinished_lines: Mutex::default(),
             setup,
         }
     }
@@ -113,9 +119,10 @@ impl ToolContext {
         lock(&self.environment).clone()
     }
 
-    /// Takes over the environment of a context that this one replaces.
+    /// Takes over the environment, and unfinished lines of input, of a context that this one replaces.
     pub fn continue_environment(&self, other: &Self) {
         *lock(&self.environment) = other.environment();
+        *lock(&self.unfinished_lines) = lock(&other.unfinished_lines).clone();
     }
 
     /// Adds the changes that a command made. Returns a sentence for the model about those that are not kept.
@@ -272,6 +279,27 @@ impl ToolContext {
 
     pub(crate) fn library(&self) -> Option<&dyn SessionLibrary> {
         self.setup.library.as_deref()
+    }
+
+    pub(crate) fn processes(&self) -> Option<&Arc<dyn Processes>> {
+        self.setup.processes.as_ref()
+    }
+
+    /// The background processes, for sessions that work for this one.
+    pub fn shared_processes(&self) -> Option<Arc<dyn Processes>> {
+        self.setup.processes.clone()
+    }
+
+    /// `text` after the unfinished line that was written to a process before.
+    pub(crate) fn whole_line(&self, process: &str, text: &str) -> String {
+        let before = lock(&self.unfinished_lines).get(process).cloned().unwrap_or_default();
+        before + text
+    }
+
+    pub(crate) fn note_input(&self, process: &str, text: &str) {
+        let line = self.whole_line(process, text);
+        let unfinished = line.rsplit(['\n', '\r']).next().unwrap_or_default().to_owned();
+        lock(&self.unfinished_lines).insert(process.to_owned(), unfinished);
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend {

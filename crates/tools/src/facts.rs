@@ -35,14 +35,6 @@ fn elsewhere(tool: &str) -> ToolFacts {
             digest: CallDigest { subject: Subject::Text(code_size), outcome: Outcome::ExitCode },
             ..DEFAULT
         },
-        "process" => ToolFacts {
-            kind: ToolKind::Execute,
-            digest: CallDigest {
-                subject: Subject::Values(&["action", "session_id"]),
-                outcome: Outcome::ExitCode,
-            },
-            ..DEFAULT
-        },
         "send_message" => ToolFacts { for_subagents: ForSubagents::No, ..DEFAULT },
         name if name.starts_with("browser") => ToolFacts {
             kind: ToolKind::Fetch,

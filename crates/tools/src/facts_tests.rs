@@ -94,7 +94,7 @@ fn facts_that_decide_are_as_listed() {
         names.join(" ")
     };
     for (fact, found, want) in [
-        ("varies", having(|facts| facts.result_varies), "clarify terminal todo"),
+        ("varies", having(|facts| facts.result_varies), "clarify process terminal todo"),
         ("housekeeping", having(|facts| facts.is_housekeeping), "memory session_search skill_manage todo"),
         ("no sub-agent", having(|facts| facts.for_subagents == ForSubagents::No), "clarify memory"),
         (
@@ -108,7 +108,7 @@ fn facts_that_decide_are_as_listed() {
         (
             "changes something",
             having(|facts| !facts.reads_only),
-            "delegate_task memory patch skill_manage terminal write_file",
+            "delegate_task memory patch process skill_manage terminal write_file",
         ),
     ] {
         assert_eq!(found, want, "{fact}");

@@ -5,7 +5,7 @@ use crate::catalogue::{self, Deferral, Waiting};
 use crate::prepared::{Finished, Prepared, RunScope};
 use crate::tool::{Bound, Refusal};
 use crate::toolset::{Selection, ToolsetError, core_tools, is_bundle, known, resolve};
-use crate::{AnyTool, ToolContext, Toolset, arguments, builtin, coerce, facts_of, names, validate};
+use crate::{AnyTool, ToolContext, Toolset, arguments, builtin, coerce, facts_of, names, presence, validate};
 use hermes_conversation::{
     BoxFuture, ForSubagents, RunsIn, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolMessage, ToolTable,
 };
@@ -84,8 +84,13 @@ impl Registry {
     }
 
     fn of(tools: BTreeMap<String, Arc<dyn AnyTool>>) -> Self {
-        let definitions = tools.values().map(|tool| tool.definition()).collect();
-        Self { tools, waiting: Waiting::default(), definitions }
+        Self::with_waiting(tools, Waiting::default())
+    }
+
+    fn with_waiting(tools: BTreeMap<String, Arc<dyn AnyTool>>, waiting: Waiting) -> Self {
+        let present: BTreeSet<&str> = tools.keys().chain(waiting.keys()).map(String::as_str).collect();
+        let definitions = tools.values().map(|tool| presence::definition(&**tool, &present)).collect();
+        Self { tools, waiting, definitions }
     }
 
     /// The same tools, and those for looking at what is no longer sent.
@@ -117,7 +122,7 @@ impl Registry {
         }
         let waiting = Waiting::new(waiting);
         told.extend(catalogue::bridges(&waiting).map(|tool| (tool.name().to_owned(), tool)));
-        Self { waiting, ..Self::of(told) }
+        Self::with_waiting(told, waiting)
     }
 
     /// Every tool of its own, also those that wait.

@@ -26,10 +26,11 @@ fn definitions_are_stable_and_small() {
     // Every request pays for them.
     let bytes = |value: &serde_json::Value| RawJson::of(value).unwrap().as_str().len();
     for tool in &shown {
-        assert!(bytes(tool) < 1_150, "{} has {} bytes", tool["name"], bytes(tool));
+        let most = if tool["name"] == "terminal" { 1_520 } else { 1_150 };
+        assert!(bytes(tool) < most, "{} has {} bytes", tool["name"], bytes(tool));
     }
     let all: usize = shown.iter().map(bytes).sum();
-    assert!(all < 9 * 1024, "{all}");
+    assert!(all < 10_500, "{all}");
     insta::assert_json_snapshot!(shown);
 }
 
@@ -41,6 +42,7 @@ fn toolsets_choose_tools() {
         "delegate_task",
         "memory",
         "patch",
+        "process",
         "read_file",
         "search_files",
         "session_search",
@@ -59,13 +61,13 @@ fn toolsets_choose_tools() {
         (Some(&["file"]), &[], &file),
         (Some(&["file_tools"]), &[], &file),
         (Some(&["skills"]), &[], &skills),
-        (Some(&["terminal", "todo"]), &[], &["terminal", "todo"]),
+        (Some(&["terminal", "todo"]), &[], &["process", "terminal", "todo"]),
         (Some(&["web", "safe"]), &[], &[]),
         (Some(&[]), &[], &[]),
         (
             None,
             &["file", "skills"],
-            &["clarify", "delegate_task", "memory", "session_search", "terminal", "todo"],
+            &["clarify", "delegate_task", "memory", "process", "session_search", "terminal", "todo"],
         ),
         (None, &["coding"], &all),
         (Some(&["debugging"]), &["terminal"], &file),
@@ -169,7 +171,12 @@ fn calls_are_judged() {
         ("terminal", r#"{"command":["a"]}"#, "invalid", "`command` must be of type string"),
         ("terminal", r#"{"command":"a","timeout":0}"#, "invalid", "`timeout` must be at least 1"),
         ("terminal", r#"{"command":"a","timeout":601}"#, "invalid", "at most 600"),
-        ("terminal", r#"{"command":"a","background":true}"#, "invalid", "background is not built in"),
+        (
+            "terminal",
+            r#"{"command":"a","background":true}"#,
+            "invalid",
+            "cannot run commands in the background",
+        ),
         ("terminal", r#"{"command":"a","background":false}"#, "allowed", ""),
         ("terminal", r#"{"command":"sleep 9 &"}"#, "invalid", "ends with `&`"),
         ("patch", r#"{"mode":"patch","patch":"*** Begin Patch"}"#, "invalid", "not built in yet"),

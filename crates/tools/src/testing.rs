@@ -63,6 +63,7 @@ impl Bench {
             skills: None,
             record: None,
             library: None,
+            processes: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),

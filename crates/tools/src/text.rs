@@ -6,7 +6,7 @@ pub(crate) fn head(text: &str, most: usize) -> &str {
 }
 
 /// `text` without terminal control sequences.
-pub(crate) fn strip_ansi(text: &str) -> String {
+pub fn strip_ansi(text: &str) -> String {
     if !text.contains(['\u{1b}', '\u{9b}']) {
         return text.to_owned();
     }

@@ -26,7 +26,8 @@ pub trait Tool: Send + Sync + 'static {
     const TOOLSET: Toolset;
     /// The facts about the tool that the rest of the program decides by.
     const FACTS: ToolFacts = ToolFacts::DEFAULT;
-    /// The arguments. The type's doc comment is what the model reads about the tool.
+    /// The arguments. The type's doc comment is what the model reads about the tool; names of other tools are
+    /// between backquotes.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
     /// Parameters that other Hermes builds know and this one does not, each with the sentence
@@ -35,6 +36,10 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Synonyms of values: parameter, accepted value, meaning.
     const ALIASES: &'static [(&'static str, &'static str, &'static str)] = &[];
+
+    /// Parameters that are of use only with another tool: parameter, tool. They are left out of the definition in a
+    /// session without that tool.
+    const NEEDS: &'static [(&'static str, &'static str)] = &[];
 
     /// True if it is rarely needed and may be kept in the catalogue.
     const SELDOM: bool = false;
@@ -88,6 +93,10 @@ pub trait AnyTool: Send + Sync {
     }
     /// Synonyms of values; see [`Tool::ALIASES`].
     fn aliases(&self) -> &[(&str, &str, &str)] {
+        &[]
+    }
+    /// Parameters that are of use only with another tool; see [`Tool::NEEDS`].
+    fn needs(&self) -> &[(&str, &str)] {
         &[]
     }
     /// Returns true if it may be kept in the catalogue. Tools that are not built in may.
@@ -276,6 +285,10 @@ impl<T: Tool> AnyTool for Typed<T> {
 
     fn aliases(&self) -> &[(&str, &str, &str)] {
         T::ALIASES
+    }
+
+    fn needs(&self) -> &[(&str, &str)] {
+        T::NEEDS
     }
 
     fn is_seldom(&self) -> bool {

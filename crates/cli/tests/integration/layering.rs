@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 26] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -26,6 +26,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 26] = [
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
+    ("processes", &["conversation", "exec", "guard", "store", "tools"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
     ("telemetry", &["guard"]),
@@ -60,6 +61,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 26] = [
             "memory",
             "models",
             "plugins",
+            "processes",
             "prompt",
             "providers",
             "recording",

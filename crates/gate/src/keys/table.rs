@@ -91,6 +91,7 @@ pub(crate) const SCRIPT_HEREDOC: &str = "script execution via heredoc";
 pub(crate) const SHELL_TEXT: &str = "shell command via -c/-lc flag";
 pub(crate) const UNREADABLE: &str = "command cannot be analysed";
 pub(crate) const INVISIBLE: &str = "invisible or control characters";
+pub(crate) const PROCESS_INPUT: &str = "input to a running process";
 pub(crate) const UNKNOWN_PROGRAM: &str = "program known only at run time";
 pub(crate) const UNKNOWN_PAYLOAD: &str = "script known only at run time";
 pub(crate) const UNNAMED_PROGRAM: &str = "program without a rule and without a sandbox";
@@ -236,6 +237,7 @@ pub const RULES: &[Rule] = &[
     rule(SHELL_TEXT, None),
     rule(UNREADABLE, None),
     rule(INVISIBLE, None),
+    rule(PROCESS_INPUT, None),
     rule(UNKNOWN_PROGRAM, None),
     rule(UNKNOWN_PAYLOAD, None),
     rule(UNNAMED_PROGRAM, None),

@@ -223,9 +223,10 @@ impl Session {
     /// Changes the id of the session wherever it is known.
     async fn move_to(&mut self, id: SessionId) -> Result<(), RuntimeError> {
         let stored = self.runtime.store()?.load(&id).await?;
-        let delegate = Delegator::at(&self.runtime, &id, &self.current, self.role.depth)?;
-        let context =
-            self.runtime.tool_context(&id, self.tool_context.cwd(), delegate, self.ask.is_present())?;
+        let processes = self.role.session_processes(&self.runtime, &id);
+        let delegate = Delegator::at(&self.runtime, &id, &self.current, self.role.depth, processes.clone())?;
+        let (cwd, is_watched) = (self.tool_context.cwd(), self.ask.is_present());
+        let context = self.runtime.tool_context(&id, cwd, delegate, processes, is_watched)?;
         context.continue_environment(&self.tool_context);
         std::mem::replace(&mut self.tool_context, context).leave().await;
         if let Some(external) = self.engine_state.program() {

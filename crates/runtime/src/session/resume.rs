@@ -57,6 +57,7 @@ impl Session {
         let mut handle = Self::assemble(runtime, id, role, endpoint, cwd, ask, state)?;
         handle.load_context().await?;
         handle.restore_tool_state();
+        handle.adopt_processes().await;
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -76,6 +77,14 @@ impl Session {
         let State::Live(session) = &self.state else { return };
         self.tool_context.restore_todos(session.context.todos.clone());
         self.tool_context.restore(session.history.messages());
+    }
+
+    /// Looks at the background processes again that an earlier Hermes started.
+    async fn adopt_processes(&mut self) {
+        let Some(processes) = self.runtime.processes().cloned() else { return };
+        if let Err(error) = processes.adopt(&self.id).await {
+            self.notices.push(format!("background processes of this session cannot be read: {error}"));
+        }
     }
 
     /// Reads the session again from the store.

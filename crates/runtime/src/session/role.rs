@@ -8,7 +8,7 @@ use hermes_plugins::hooks::SessionHooks;
 use hermes_prompt::Additions;
 use hermes_providers::Tap;
 use hermes_recording::Recorder;
-use hermes_tools::{AskUser, Registry, ToolContext};
+use hermes_tools::{AskUser, Processes, Registry, ToolContext};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,8 @@ pub(crate) struct SessionRole {
     pub(crate) additions: Additions,
     /// The memory is part of its prompt.
     pub(crate) remembers: bool,
+    /// The background processes of the session that a sub-agent works for.
+    pub(crate) processes: Option<Arc<dyn Processes>>,
 }
 
 impl SessionRole {
@@ -58,7 +60,16 @@ impl SessionRole {
             depth: 0,
             additions: prompting::additions(runtime)?,
             remembers: !runtime.config.settings.agent.ignore_rules.value()?,
+            processes: None,
         })
+    }
+
+    /// The background processes of a session with this role. A sub-agent has those of its user's session.
+    pub(crate) fn session_processes(&self, runtime: &Runtime, id: &SessionId) -> Option<Arc<dyn Processes>> {
+        match self.parent_call {
+            Some(_) => self.processes.clone(),
+            None => runtime.session_processes(id, self.works_in_background),
+        }
     }
 
     /// The hooks of the settings, and recall.

@@ -5,18 +5,17 @@
 
 /// The reason why `command` should not run in the foreground, if any.
 pub(super) fn objection(command: &str) -> Option<String> {
-    const ADVICE: &str = "running in the background is not built in yet; use a command that ends by itself, \
-                          or give it a time limit with `timeout`";
+    const ADVICE: &str = "a command in the foreground must end by itself; run it with background=true";
     let trimmed = command.trim_end();
     if trimmed.ends_with('&') && !trimmed.ends_with("&&") && !trimmed.ends_with("\\&") {
-        return Some(format!("the command ends with `&`, and {ADVICE}"));
+        return Some(format!("the command ends with `&`, and {ADVICE}, without the `&`"));
     }
     for words in commands(command) {
         let Some(program) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else {
             continue;
         };
         if matches!(program, "nohup" | "disown" | "setsid") {
-            return Some(format!("the command uses `{program}`, and {ADVICE}"));
+            return Some(format!("the command uses `{program}`, and {ADVICE}, without it"));
         }
         let rest: Vec<&str> = words[1..].iter().map(String::as_str).collect();
         if is_endless(program, &rest) {

@@ -1,6 +1,6 @@
 //! Running a command and waiting for it.
 
-use super::{exit_meaning::exit_meaning, foreground};
+use super::{background, exit_meaning::exit_meaning, foreground, process::Process};
 use crate::facts::text;
 use crate::skill_scripts;
 use crate::temporary_dir::private_dir;
@@ -26,16 +26,28 @@ use std::time::Duration;
 /// Run a bash command and wait for it. Returns stdout and stderr together, and the exit code.
 /// The working directory and exports are kept between calls, and every process is ended with
 /// the command. Standard input is empty, so avoid commands that ask questions. Prefer
-/// read_file, search_files, write_file and patch over cat, grep, echo and sed.
+/// `read_file`, `search_files`, `write_file` and `patch` over cat, grep, echo and sed. Servers, watchers and
+/// programs that ask go to the background; the `process` tool reads and answers them.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TerminalArgs {
     /// The command.
-    command: String,
+    pub(super) command: String,
+    /// Start it and return at once, with a session_id; without a time limit unless one is given.
+    #[serde(default)]
+    pub(super) background: bool,
     /// Seconds until it is ended; default 180, at most 600.
     #[schemars(range(min = 1))]
-    timeout: Option<u64>,
+    pub(super) timeout: Option<u64>,
     /// Directory for this command only.
     workdir: Option<PathBuf>,
+    /// In the background: a terminal for it, for interactive programs.
+    #[serde(default)]
+    pub(super) pty: bool,
+    /// In the background: a message when it ends.
+    #[serde(default)]
+    pub(super) notify_on_complete: bool,
+    /// In the background: a message when its output contains one of these.
+    pub(super) watch_patterns: Option<Vec<String>>,
     /// Paths outside the project that it must write, after the sandbox denied them; the user is asked.
     write_access: Option<Vec<PathBuf>>,
 }
@@ -44,7 +56,6 @@ pub(crate) struct Terminal;
 
 const ABANDONED: &str = "Hermes was gone for so long that the command was ended; the output is what it wrote \
 until then.";
-const NOT_YET: &str = "running in the background is not built in yet; use a command that ends by itself";
 
 impl Tool for Terminal {
     const NAME: &'static str = "terminal";
@@ -59,11 +70,11 @@ impl Tool for Terminal {
         rank: 0,
         ..ToolFacts::DEFAULT
     };
-    const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[
-        ("background", NOT_YET),
-        ("notify_on_complete", NOT_YET),
-        ("watch_patterns", NOT_YET),
-        ("pty", "a pseudo-terminal is not built in yet; use a command that needs none"),
+    const NEEDS: &'static [(&'static str, &'static str)] = &[
+        ("background", Process::NAME),
+        ("pty", Process::NAME),
+        ("notify_on_complete", Process::NAME),
+        ("watch_patterns", Process::NAME),
     ];
     type Args = TerminalArgs;
 
@@ -72,14 +83,19 @@ impl Tool for Terminal {
         if args.command.trim().is_empty() {
             return Some(Refusal::Invalid("`command` is empty".to_owned()));
         }
+        if args.background {
+            return background::refusal(cx).map(Refusal::Invalid);
+        }
         if args.timeout.is_some_and(|seconds| seconds > most) {
-            return Some(Refusal::Invalid(format!("`timeout` is at most {most} seconds")));
+            return Some(Refusal::Invalid(format!(
+                "`timeout` is at most {most} seconds; run longer commands with background=true"
+            )));
         }
         foreground::objection(&args.command).map(Refusal::Invalid)
     }
 
     fn effect(&self, args: &TerminalArgs, cx: &ToolContext) -> Effect {
-        if is_read_only(&args.command, &cx.scene(&directory(args, cx))) { Effect::Read } else { Effect::Any }
+        if is_looking(args, cx) { Effect::Read } else { Effect::Any }
     }
 
     fn action(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<Action> {
@@ -96,11 +112,7 @@ impl Tool for Terminal {
 
     /// A looking command may look anywhere.
     fn concurrency(&self, args: &TerminalArgs, cx: &ToolContext) -> Concurrency {
-        if is_read_only(&args.command, &cx.scene(&directory(args, cx))) {
-            Concurrency::Reads(vec![PathBuf::from("/")])
-        } else {
-            Concurrency::Alone
-        }
+        if is_looking(args, cx) { Concurrency::Reads(vec![PathBuf::from("/")]) } else { Concurrency::Alone }
     }
 
     async fn run(
@@ -120,9 +132,12 @@ impl Tool for Terminal {
         for dir in [cx.scratch(), &cx.results_dir()] {
             private_dir(dir).map_err(|error| ToolError::io("create", dir, &error))?;
         }
-        let seconds = args.timeout.unwrap_or(cx.settings().timeout);
         let sandbox = cx.policy(&scope.grants);
         cx.created_temporary()?;
+        if args.background {
+            return background::start(args, cwd, sandbox, cx, scope).await;
+        }
+        let seconds = args.timeout.unwrap_or(cx.settings().timeout);
         let policy = sandbox.clone();
         let command = Command {
             key: Some(cx.note_command(scope.intent)),
@@ -161,6 +176,11 @@ impl Tool for Terminal {
     }
 }
 
+/// Returns true if a call changes nothing. One in the background goes on after it.
+fn is_looking(args: &TerminalArgs, cx: &ToolContext) -> bool {
+    !args.background && is_read_only(&args.command, &cx.scene(&directory(args, cx)))
+}
+
 /// The directory that a call runs in, as it stands now.
 fn directory(args: &TerminalArgs, cx: &ToolContext) -> PathBuf {
     let here = cx.cwd();
@@ -189,6 +209,13 @@ pub fn collected(call: CallId, arguments: &str, ended: Collected, cx: &ToolConte
         output.value["error"] = ABANDONED.into();
     }
     ToolMessage::new(call, Terminal::NAME, limits::fitted(output, limits::MOST, cx))
+}
+
+/// The end of a call that had started a background process when Hermes died.
+pub fn collected_start(call: CallId, arguments: &str, id: &str, pid: u32) -> ToolMessage {
+    let args: Option<TerminalArgs> = serde_json::from_str(arguments).ok();
+    let hint = args.and_then(|args| background::hint(&args, true));
+    ToolMessage::new(call, Terminal::NAME, background::started(id, pid, hint).to_string())
 }
 
 /// The nearest directory above `path` that still exists, and whether that is another one. A

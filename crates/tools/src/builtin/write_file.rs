@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Write a file, replacing what it held; missing directories are made. Use patch to change part
+/// Write a file, replacing what it held; missing directories are made. Use `patch` to change part
 /// of a file. JSON and YAML files must be valid.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WriteFileArgs {
