@@ -286,7 +286,7 @@ impl Runtime {
         let named = store.resolve(which).await?;
         // A session that was continued in a new one is resumed there, whichever of its parts is named.
         let id = store.resolve_resume(&named).await?;
-        Session::resumed(self, id, opening, ask, how).await
+        Box::pin(Session::resumed(self, id, opening, ask, how)).await
     }
 
     /// Finishes deferred work: the search index is brought up to date, and traces are sent.
