@@ -1,5 +1,6 @@
 //! The background processes of a home directory, and the tasks that watch them.
 
+use crate::bell::Bell;
 use crate::notice::Wording;
 use crate::pace::{Decision, ProcessPace, SharedPace};
 use crate::screen::{piped, shown};
@@ -44,6 +45,7 @@ struct Shared {
     /// Processes that were started or looked at here, by their ids.
     known: Mutex<HashMap<String, Known>>,
     pace: Mutex<SharedPace>,
+    bell: Bell,
     begun: Instant,
 }
 
@@ -59,8 +61,19 @@ impl ProcessManager {
         secrets: Arc<Secrets>,
         fence_key: FenceKeys,
     ) -> Self {
-        let (known, pace) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Shared { supervised, store, secrets, fence_key, known, pace, begun: Instant::now() }))
+        let (known, pace, bell) = (Mutex::default(), Mutex::default(), Bell::default());
+        let begun = Instant::now();
+        Self(Arc::new(Shared { supervised, store, secrets, fence_key, known, pace, bell, begun }))
+    }
+
+    /// Waits until a notice is stored for a session.
+    pub async fn noticed(&self, session: &SessionId) {
+        self.0.bell.wait(session).await;
+    }
+
+    /// Returns true if a notice was stored for a session since this was last asked.
+    pub fn take_noticed(&self, session: &SessionId) -> bool {
+        self.0.bell.take(session)
     }
 
     pub(crate) fn store(&self) -> Result<SessionDb, String> {
@@ -184,6 +197,17 @@ impl ProcessManager {
         self.record_end(row, &exit, None).await
     }
 
+    /// As [`kill`](Self::kill), by id.
+    pub async fn kill_by_id(&self, id: &str) -> Result<(), String> {
+        let row = self.store()?.process(id).await.map_err(text)?;
+        self.kill(&row.ok_or_else(|| format!("no background process has the id {id}"))?).await
+    }
+
+    /// Returns true for a process that was started here, or that a session here has.
+    pub fn has_seen(&self, id: &str) -> bool {
+        lock(&self.0.known).get(id).is_some_and(|known| known.is_watched)
+    }
+
     /// Ends all running processes of a session. Returns their number.
     pub async fn kill_all(&self, session: &SessionId) -> Result<usize, String> {
         let rows = self.store()?.processes(Some(session)).await.map_err(text)?;
@@ -287,6 +311,7 @@ impl ProcessManager {
         let store = self.store()?;
         let Some(row) = store.process(&row.process.id).await.map_err(text)? else { return Ok(()) };
         store.post(&row.process.session, MailMode::Queue, words).await.map_err(text)?;
+        self.0.bell.ring(row.process.session);
         Ok(())
     }
 
@@ -298,7 +323,10 @@ impl ProcessManager {
     ) -> Result<(), String> {
         let output = peeked.map(|peeked| text_of(row, &peeked.bytes)).unwrap_or_default();
         let notice = self.words(row, |wording| wording.of_end(exit.code, &exit.reason, &output));
-        self.store()?.end_process(&row.process.id, exit.code, &exit.reason, &notice).await.map_err(text)?;
+        let ended = self.store()?.end_process(&row.process.id, exit.code, &exit.reason, &notice).await;
+        if let Some(session) = ended.map_err(text)? {
+            self.0.bell.ring(session);
+        }
         Ok(())
     }
 
