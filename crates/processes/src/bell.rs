@@ -23,6 +23,11 @@ impl Bell {
         self.lock().remove(session)
     }
 
+    /// Returns true if there is a ring to take.
+    pub(crate) fn has(&self, session: &SessionId) -> bool {
+        self.lock().contains(session)
+    }
+
     /// Waits for a ring and takes it.
     pub(crate) async fn wait(&self, session: &SessionId) {
         loop {
@@ -59,6 +64,7 @@ mod tests {
         assert!(!bell.take(&own) && bell.take(&other));
         // A ring without a waiter is kept.
         bell.ring(own.clone());
+        assert!(bell.has(&own) && !bell.has(&other));
         assert!(bell.wait(&own).now_or_never().is_some());
     }
 }

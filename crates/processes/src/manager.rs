@@ -51,7 +51,15 @@ struct Shared {
 
 struct Known {
     process: KnownProcess,
-    is_watched: bool,
+    watch: Watch,
+}
+
+/// The state of the task that follows a process to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Unwatched,
+    Running,
+    Over,
 }
 
 impl ProcessManager {
@@ -204,8 +212,14 @@ impl ProcessManager {
     }
 
     /// Returns true for a process that was started here, or that a session here has.
-    pub fn has_seen(&self, id: &str) -> bool {
-        lock(&self.0.known).get(id).is_some_and(|known| known.is_watched)
+    pub fn has_watched(&self, id: &str) -> bool {
+        lock(&self.0.known).get(id).is_some_and(|known| known.watch != Watch::Unwatched)
+    }
+
+    /// Returns true if a notice may come for a session, or has come that it has not looked at.
+    pub fn may_notice(&self, session: &SessionId) -> bool {
+        // In this order: a process is over only after its notice is stored.
+        lock(&self.0.known).values().any(|known| known.watch == Watch::Running) || self.0.bell.has(session)
     }
 
     /// Ends all running processes of a session. Returns their number.
@@ -233,7 +247,7 @@ impl ProcessManager {
         let process =
             KnownProcess { command: row.process.command.clone(), has_terminal: row.process.has_terminal };
         let mut known = lock(&self.0.known);
-        known.entry(row.process.id.clone()).or_insert(Known { process, is_watched: false });
+        known.entry(row.process.id.clone()).or_insert(Known { process, watch: Watch::Unwatched });
     }
 
     /// Watches an unfinished process, once.
@@ -243,10 +257,10 @@ impl ProcessManager {
         }
         self.note(row);
         if let Some(known) = lock(&self.0.known).get_mut(&row.process.id) {
-            if known.is_watched {
+            if known.watch != Watch::Unwatched {
                 return;
             }
-            known.is_watched = true;
+            known.watch = Watch::Running;
         }
         let (manager, row) = (self.clone(), row.clone());
         tokio::spawn(async move {
@@ -254,6 +268,9 @@ impl ProcessManager {
                 let process = row.process.id.as_str();
                 tracing::warn!(process, %error, "cannot watch a background process; trying again");
                 tokio::time::sleep(PAUSE).await;
+            }
+            if let Some(known) = lock(&manager.0.known).get_mut(&row.process.id) {
+                known.watch = Watch::Over;
             }
         });
     }

@@ -12,7 +12,7 @@ pub struct SessionProcess {
 }
 
 impl SessionProcess {
-    /// The state in a few words, for instance `running` or `exited 1`.
+    /// The state, for instance `running` or `exited 1`.
     pub fn status(&self) -> String {
         match &self.state.exit {
             None => "running".to_owned(),
@@ -63,7 +63,7 @@ impl Runtime {
     pub async fn processes_left_running(&self) -> Result<Vec<SessionProcess>, RuntimeError> {
         let Some(manager) = self.opened_processes() else { return Ok(Vec::new()) };
         let mut all = self.background_processes().await?;
-        all.retain(|process| process.is_running() && manager.has_seen(&process.state.id));
+        all.retain(|process| process.is_running() && manager.has_watched(&process.state.id));
         Ok(all)
     }
 }

@@ -188,6 +188,13 @@ impl Chat {
     async fn typed(&mut self, prompt: &str) -> Option<Typed> {
         let begun = std::mem::take(&mut self.draft);
         let expects_notices = self.session.inspect(|session| session.expects_notices()).await;
+        // One may have come since the last turn.
+        while let Some(event) = self.observer.try_next() {
+            if let SessionEvent::NoticeWaiting = event {
+                self.draft = begun;
+                return None;
+            }
+        }
         if !begun.is_empty() || !expects_notices.unwrap_or(false) {
             return Some(self.editor.read_from(prompt, begun, Remember::Yes).await);
         }

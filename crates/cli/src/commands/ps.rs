@@ -23,9 +23,9 @@ Examples:
 pub(crate) struct PsArgs {
     /// Show this process and the end of its output
     #[arg(value_name = "PROCESS")]
-    process: Option<String>,
+    which: Option<String>,
     /// Also list processes that have ended
-    #[arg(long, conflicts_with = "process")]
+    #[arg(long, conflicts_with = "which")]
     all: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct KillArgs {
 pub(crate) async fn list(args: &PsArgs, common: &Common) -> Result<Exit, Failure> {
     let runtime = launch::open(common)?;
     let mut found = runtime.background_processes().await?;
-    if let Some(which) = &args.process {
+    if let Some(which) = &args.which {
         let Some(process) = found.iter().find(|process| process.is_named(which)) else {
             return Err(RuntimeError::NoProcess(which.clone()).into());
         };
@@ -102,7 +102,7 @@ fn show(process: &SessionProcess, common: &Common) {
     }
     let (number, id) = (state.number.to_string(), state.id.clone());
     print::fields([
-        ("process", format!("{number} ({id}, pid {})", state.pid)),
+        ("number", format!("{number} ({id}, pid {})", state.pid)),
         ("state", process.status()),
         ("time", duration(state.uptime)),
         ("session", session.to_string()),
@@ -170,8 +170,10 @@ fn report(killed: &[SessionProcess], is_all: bool, common: &Common) {
         };
         print::json(&Value::Array(killed.iter().map(ended).collect()));
     } else if is_all {
-        let what = if killed.len() == 1 { "process" } else { "processes" };
-        term::print_line(&format!("ended {} {what}", killed.len()));
+        term::print_line(&match killed.len() {
+            1 => "ended 1 process".to_owned(),
+            many => format!("ended {many} processes"),
+        });
     } else {
         print::lines(killed.iter().map(|process| match process.is_running() {
             true => format!("ended process {}", process.state.number),

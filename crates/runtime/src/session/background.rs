@@ -7,7 +7,8 @@ use hermes_memory::review_notice;
 impl Session {
     /// Returns true if notices of background processes may come.
     pub fn expects_notices(&self) -> bool {
-        self.role.works_in_background && self.runtime.opened_processes().is_some()
+        let processes = self.runtime.opened_processes().filter(|_| self.role.works_in_background);
+        processes.is_some_and(|processes| processes.may_notice(&self.id))
     }
 
     /// Waits until a notice of a background process is stored for the session.
