@@ -22,7 +22,7 @@ impl Scene {
         home.write_config(&format!("{}approvals:\n  mode: \"off\"\n", custom_model(&provider.base_url())));
         provider.answer_with(move |request| match request["messages"].as_array().unwrap().len() {
             2 => ReplyScript::call("terminal", arguments.clone()),
-            count => ReplyScript::text(&format!("Heard of {count}.")),
+            count => ReplyScript::text(format!("Heard of {count}.")),
         });
         Self { home, folder, provider }
     }
@@ -202,7 +202,7 @@ async fn stop_ends_the_turn_and_its_background_processes() {
     scene.provider.answer_with(|request| match request["messages"].as_array().unwrap().len() {
         2 => ReplyScript::call("terminal", waiting(false)),
         4 => ReplyScript::call("terminal", json!({ "command": "touch begun; sleep 60" })),
-        count => ReplyScript::text(&format!("Heard of {count}.")),
+        count => ReplyScript::text(format!("Heard of {count}.")),
     });
     let mut chat = scene.terminal(&[]);
     chat.expect("❯").await;
