@@ -23,7 +23,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
     ("prompt", &["conversation", "guard", "wire"]),
     ("providers", &["conversation", "guard", "wire"]),
     ("scripted", &["conversation", "wire"]),
-    ("tools", &["conversation", "exec", "gate", "guard", "sandbox", "skills", "store"]),
+    ("tools", &["conversation", "documents", "exec", "gate", "guard", "sandbox", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
