@@ -1,6 +1,6 @@
 //! The text of PDF files.
 //!
-//! Text is taken in the order in which it is drawn; places of characters decide about lines and words. Encrypted files
+//! Text is taken in the order in which it is drawn; places of characters decide about line breaks and blanks. Encrypted files
 //! are refused, scanned pages have no text.
 
 mod cmap;

@@ -47,7 +47,7 @@ fn text(bytes: &[u8]) -> Result<String, DocumentError> {
 }
 
 #[test]
-fn lines_and_words_come_from_places() {
+fn line_breaks_and_blanks_come_from_places() {
     for (content, want) in [
         ("BT /F1 12 Tf 72 700 Td (Hello World) Tj ET", "Hello World"),
         ("BT /F1 12 Tf 72 700 Td (one) Tj 0 -14 Td (two) Tj ET", "one\ntwo"),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 /// Intended differences from the Python release: the text, and the reason.
 const DIFFERENCES: [(&str, &str); 2] = [
-    ("", "text that is no patch is an error, not an empty patch"),
+    ("", "an invalid patch is an error, not an empty one"),
     ("*** Begin Patch\n\n*** End Patch", "a patch needs at least one change"),
 ];
 
@@ -78,7 +78,7 @@ fn patches_are_parsed_as_in_the_python_release() {
 }
 
 #[test]
-fn what_is_no_patch_is_explained() {
+fn invalid_patches_are_explained() {
     let inside = |body: &str| format!("*** Begin Patch\n{body}\n*** End Patch");
     for (text, want) in [
         ("*** Update File: a\n-x\n*** End Patch".to_owned(), "no line `*** Begin Patch`"),

@@ -1,4 +1,4 @@
-//! Lines and words, from the places of characters.
+//! Line breaks and blanks, from the places of characters.
 
 use super::object::Object;
 use crate::text::Text;
