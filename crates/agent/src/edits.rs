@@ -44,9 +44,15 @@ impl FileEdits {
         if call.facts.runs_in == RunsIn::Command && call.has_run && !call.only_reads {
             self.unchecked.clear();
         }
-        let Some(path) = call.facts.edited_path.and_then(|name| path_in(call.arguments, name)) else {
-            return;
-        };
+        let Some(name) = call.facts.edited_path else { return };
+        match path_in(call.arguments, name) {
+            Some(path) => self.note(path, &call),
+            // A change of several files names them in its result.
+            None => changed_in(call.result).into_iter().for_each(|path| self.note(path, &call)),
+        }
+    }
+
+    fn note(&mut self, path: String, call: &FinishedCall<'_>) {
         self.failed.retain(|(failed, _)| *failed != path);
         if call.failed {
             self.failed.push((path, reason(call.result)));
@@ -81,6 +87,13 @@ impl FileEdits {
 fn path_in(arguments: &str, name: &str) -> Option<String> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     arguments.get(name)?.as_str().map(str::to_owned)
+}
+
+/// The files that a result says were changed or created.
+fn changed_in(result: &str) -> Vec<String> {
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    let listed = ["files_modified", "files_created"].into_iter().filter_map(|field| result[field].as_array());
+    listed.flatten().filter_map(|path| path.as_str().map(str::to_owned)).collect()
 }
 
 fn is_code(path: &str) -> bool {
@@ -131,6 +144,14 @@ mod tests {
         let want = "\n\n[File edits that failed in this turn:\n- `notes.md`: old_string was not found]";
         assert_eq!(footer.as_deref(), Some(want));
         assert_eq!(after(&[edit("not json", true), command(true, false)]).footer(), None);
+    }
+
+    #[test]
+    fn a_patch_over_several_files_names_them_in_its_result() {
+        let result =
+            r#"{"success":true,"files_modified":["/p/a.rs","/p/notes.md"],"files_created":["/p/b.rs"]}"#;
+        let call = FinishedCall { result, ..edit(r#"{"mode":"patch"}"#, false) };
+        assert_eq!(after(&[call]).unchecked().as_deref(), Some("`/p/a.rs`, `/p/b.rs`"));
     }
 
     #[test]

@@ -316,6 +316,11 @@ impl ToolContext {
         env
     }
 
+    /// The session id, which tells its writes from those of other sessions.
+    pub(crate) fn session(&self) -> &str {
+        &self.setup.session
+    }
+
     pub(crate) fn locks(&self) -> &PathLocks {
         &self.setup.locks
     }

@@ -54,15 +54,57 @@ pub(crate) enum EditError {
     EscapeDrift { escape: &'static str },
 }
 
+/// The places of a content that an edit may change.
+#[derive(Debug, Clone, Copy)]
+enum Places {
+    Anywhere,
+    /// Whole lines.
+    Lines,
+    /// The first such lines from this byte on.
+    FirstLinesFrom(usize),
+}
+
+impl Places {
+    fn have(self, content: &str, found: &Range<usize>) -> bool {
+        let from = match self {
+            Self::Anywhere => return true,
+            Self::Lines => 0,
+            Self::FirstLinesFrom(from) => from,
+        };
+        let starts_line = found.start == 0 || content[..found.start].ends_with('\n');
+        let ends_line = content[..found.end].ends_with('\n')
+            || content[found.end..].is_empty()
+            || content[found.end..].starts_with('\n');
+        found.start >= from && starts_line && ends_line
+    }
+}
+
 /// Applies `edit` to `content`.
 pub(crate) fn replace(content: &str, edit: Edit<'_>, stop: Stop<'_>) -> Result<Edited, EditError> {
+    replace_in(Places::Anywhere, content, edit, stop)
+}
+
+/// The same for whole lines; the first ones from `after` on, or else the only ones.
+pub(crate) fn replace_lines(
+    content: &str,
+    edit: Edit<'_>,
+    after: Option<usize>,
+    stop: Stop<'_>,
+) -> Result<Edited, EditError> {
+    replace_in(after.map_or(Places::Lines, Places::FirstLinesFrom), content, edit, stop)
+}
+
+fn replace_in(places: Places, content: &str, edit: Edit<'_>, stop: Stop<'_>) -> Result<Edited, EditError> {
     if edit.old.is_empty() {
         return Err(EditError::Empty);
     }
     if edit.old == edit.new {
         return Err(EditError::Same);
     }
-    let (strategy, matches) = found(content, edit.old, stop)?;
+    let (strategy, mut matches) = found(content, edit.old, places, stop)?;
+    if matches!(places, Places::FirstLinesFrom(_)) {
+        matches.truncate(1);
+    }
     if matches.len() > 1 && !edit.all {
         return Err(EditError::Ambiguous { count: matches.len() });
     }
@@ -95,12 +137,18 @@ pub(crate) fn replace(content: &str, edit: Edit<'_>, stop: Stop<'_>) -> Result<E
 }
 
 /// The places that the first successful strategy finds, and its name.
-fn found(content: &str, old: &str, stop: Stop<'_>) -> Result<(&'static str, Vec<Range<usize>>), EditError> {
+fn found(
+    content: &str,
+    old: &str,
+    places: Places,
+    stop: Stop<'_>,
+) -> Result<(&'static str, Vec<Range<usize>>), EditError> {
     for (name, find) in strategies::ALL {
-        let matches = find(content, old, stop);
+        let mut matches = find(content, old, stop);
         if stop() {
             return Err(EditError::Stopped);
         }
+        matches.retain(|found| places.have(content, found));
         if !matches.is_empty() {
             return Ok((name, matches));
         }

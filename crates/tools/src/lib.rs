@@ -43,6 +43,7 @@ mod tool;
 mod toolset;
 mod untrusted;
 mod user_home;
+mod v4a;
 mod validate;
 
 #[cfg(test)]

@@ -99,7 +99,14 @@ fn followed(path: &Path) -> Followed {
 /// One lock per path, shared by every session of the process, so that two writers of one file
 /// take turns.
 #[derive(Debug, Default)]
-pub struct PathLocks(Mutex<HashMap<PathBuf, Weak<tokio::sync::Mutex<()>>>>);
+pub struct PathLocks {
+    locks: Mutex<HashMap<PathBuf, Weak<tokio::sync::Mutex<()>>>>,
+    /// The session that last wrote a file.
+    writers: Mutex<HashMap<PathBuf, String>>,
+}
+
+/// Files whose last writer is remembered.
+const MOST_WRITERS: usize = 1000;
 
 impl PathLocks {
     /// Waits for the turn to write `path`.
@@ -107,8 +114,23 @@ impl PathLocks {
         self.entry(path).lock_owned().await
     }
 
+    /// Notes that a session wrote the file.
+    pub(crate) fn note_writer(&self, path: &Path, session: &str) {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        if writers.len() >= MOST_WRITERS {
+            writers.clear();
+        }
+        writers.insert(path.to_owned(), session.to_owned());
+    }
+
+    /// Returns true if the last session that wrote the file is another one.
+    pub(crate) fn written_by_another(&self, path: &Path, session: &str) -> bool {
+        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.get(path).is_some_and(|writer| writer != session)
+    }
+
     fn entry(&self, path: &Path) -> Arc<tokio::sync::Mutex<()>> {
-        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lock) = locks.get(path).and_then(Weak::upgrade) {
             return lock;
         }

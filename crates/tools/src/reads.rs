@@ -7,8 +7,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The number of reads that are kept before the log is cleared.
-const MOST: usize = 1000;
+/// Pages that are remembered.
+const MOST_PAGES: usize = 1000;
+/// Files whose state is remembered.
+const MOST_FILES: usize = 1000;
+/// Files whose failed changes are counted.
+const MOST_FAILURES: usize = 500;
 
 /// One page of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -61,14 +65,13 @@ pub(crate) struct ReadLog {
     streak: Option<(Page, u32)>,
     /// The same for searches, which have no pages worth remembering.
     searches: Option<(String, u32)>,
+    /// Failed changes in a row, by file.
+    failures: HashMap<PathBuf, u32>,
 }
 
 impl ReadLog {
     /// Notes a request for `page` and says what to do with it.
     pub(crate) fn ask(&mut self, page: &Page, now: Version) -> Advice {
-        if self.pages.len() >= MOST {
-            self.forget();
-        }
         let streak = match &self.streak {
             Some((last, count)) if last == page => count + 1,
             _ => 1,
@@ -108,6 +111,13 @@ impl ReadLog {
     /// Notes that `page` was handed out; `whole` if it was the entire file.
     pub(crate) fn gave(&mut self, page: Page, version: Version, whole: bool) {
         let whole = whole || self.files.get(&page.path).is_some_and(|(known, all)| *all && *known == version);
+        // A full log starts anew: an early page is read again, and a writer hears less.
+        if self.pages.len() >= MOST_PAGES {
+            self.pages.clear();
+        }
+        if self.files.len() >= MOST_FILES {
+            self.files.clear();
+        }
         self.files.insert(page.path.clone(), (version, whole));
         self.pages.insert(page, (version, 0));
     }
@@ -124,9 +134,25 @@ impl ReadLog {
     /// Notes that Hermes itself wrote the file: its author knows what is in it.
     pub(crate) fn wrote(&mut self, path: &Path, version: Option<Version>) {
         self.pages.retain(|page, _| page.path != path);
-        if let Some(version) = version {
-            self.files.insert(path.to_owned(), (version, true));
+        match version {
+            Some(version) => self.files.insert(path.to_owned(), (version, true)),
+            None => self.files.remove(path),
+        };
+    }
+
+    /// Counts a change of the file that could not be made. Returns the failures in a row.
+    pub(crate) fn patch_failed(&mut self, path: &Path) -> u32 {
+        if self.failures.len() >= MOST_FAILURES {
+            self.failures.clear();
         }
+        let count = self.failures.entry(path.to_owned()).or_default();
+        *count = count.saturating_add(1);
+        *count
+    }
+
+    /// Ends a run of failed changes.
+    pub(crate) fn patch_worked(&mut self, path: &Path) {
+        self.failures.remove(path);
     }
 
     /// Ends a run of identical reads or searches.

@@ -378,3 +378,7 @@ fn bind(tool: &Arc<dyn AnyTool>, call: &ToolCall, cx: &ToolContext) -> Result<Bo
 #[cfg(test)]
 #[path = "registry_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "registry_parameters_tests.rs"]
+mod parameters_tests;

@@ -30,7 +30,7 @@ fn definitions_are_stable_and_small() {
         assert!(bytes(tool) < most, "{} has {} bytes", tool["name"], bytes(tool));
     }
     let all: usize = shown.iter().map(bytes).sum();
-    assert!(all < 10_500, "{all}");
+    assert!(all < 10_700, "{all}");
     insta::assert_json_snapshot!(shown);
 }
 
@@ -179,7 +179,7 @@ fn calls_are_judged() {
         ),
         ("terminal", r#"{"command":"a","background":false}"#, "allowed", ""),
         ("terminal", r#"{"command":"sleep 9 &"}"#, "invalid", "ends with `&`"),
-        ("patch", r#"{"mode":"patch","patch":"*** Begin Patch"}"#, "invalid", "not built in yet"),
+        ("patch", r#"{"mode":"patch","patch":"*** Begin Patch"}"#, "invalid", "*** End Patch"),
         ("read_file", r#"{"path":"x","offset":-1}"#, "invalid", "`offset` must be at least 1"),
         ("read_file", r#"{"path":".env"}"#, "denied", "credentials"),
         ("write_file", r#"{"path":"/etc/hosts","content":""}"#, "denied", "belongs to the system"),

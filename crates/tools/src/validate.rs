@@ -24,7 +24,9 @@ pub(crate) fn validate(schema: &Value, map: &Map<String, Value>) -> Result<(), S
 fn check_fields(schema: &Value, map: &Map<String, Value>, path: &str) -> Result<(), String> {
     let required: Vec<&str> = words(schema, "required").collect();
     for name in &required {
-        if !map.contains_key(*name) {
+        // With a default it may be left out, whatever the list of required fields says.
+        let has_default = schema["properties"][*name].get("default").is_some();
+        if !map.contains_key(*name) && !has_default {
             return Err(format!("`{path}{name}` is required"));
         }
     }

@@ -9,10 +9,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
+    ("documents", &[]),
     ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
     ("wire", &["conversation"]),
@@ -22,7 +23,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
     ("prompt", &["conversation", "guard", "wire"]),
     ("providers", &["conversation", "guard", "wire"]),
     ("scripted", &["conversation", "wire"]),
-    ("tools", &["conversation", "exec", "gate", "guard", "sandbox", "skills", "store"]),
+    ("tools", &["conversation", "documents", "exec", "gate", "guard", "sandbox", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),

@@ -4,7 +4,10 @@
 //! link that is put into the path between the check and the write is an error, and no file appears behind it.
 
 use hermes_guard::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX, remove_stale_temporaries};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, mkdirat, open, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, open, openat, renameat, renameat_with,
+    statat, unlinkat,
+};
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -34,6 +37,27 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut found = Vec::new();
     File::from(openat(&dir, name, flags, Mode::empty())?).read_to_end(&mut found)?;
     Ok(found)
+}
+
+/// Deletes the regular file at `path`, a real path.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let dir = open_directory(path.parent().unwrap_or(Path::new("/")))?;
+    existing_mode(&dir, name)?.ok_or(ErrorKind::NotFound)?;
+    unlinkat(&dir, name, AtFlags::empty())?;
+    File::open(handle_path(&dir))?.sync_all()
+}
+
+/// Moves the regular file at `from` to `to`, which must be free; both are real paths. Missing directories are created.
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
+    let (old, new) =
+        (from.file_name().ok_or(ErrorKind::InvalidInput)?, to.file_name().ok_or(ErrorKind::InvalidInput)?);
+    let source = open_directory(from.parent().unwrap_or(Path::new("/")))?;
+    existing_mode(&source, old)?.ok_or(ErrorKind::NotFound)?;
+    let target = open_directory(to.parent().unwrap_or(Path::new("/")))?;
+    renameat_with(&source, old, &target, new, RenameFlags::NOREPLACE)?;
+    File::open(handle_path(&target))?.sync_all()?;
+    File::open(handle_path(&source))?.sync_all()
 }
 
 /// Opens a directory by its real path, creating what is missing of it.
@@ -127,6 +151,27 @@ mod tests {
         let deep = dir.path().canonicalize().unwrap().join("a/b/c.txt");
         write(&deep, b"x").unwrap();
         assert_eq!(std::fs::read(&deep).unwrap(), b"x");
+    }
+
+    #[test]
+    fn files_are_deleted_and_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::write(root.join(name), name).unwrap();
+        }
+        symlink("a", root.join("link")).unwrap();
+        std::fs::create_dir(root.join("dir")).unwrap();
+        remove(&root.join("c")).unwrap();
+        rename(&root.join("a"), &root.join("new/a")).unwrap();
+        assert_eq!(std::fs::read(root.join("new/a")).unwrap(), b"a");
+        for (from, to) in [("b", "new/a"), ("none", "x"), ("link", "x"), ("dir", "x")] {
+            assert!(rename(&root.join(from), &root.join(to)).is_err(), "{from}");
+        }
+        for name in ["c", "link", "dir"] {
+            assert!(remove(&root.join(name)).is_err(), "{name}");
+        }
+        assert!(root.join("b").exists() && !root.join("a").exists());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -138,8 +139,15 @@ fn files(query: &Query) -> Result<impl Iterator<Item = PathBuf> + '_, String> {
         .flatten()
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .map(ignore::DirEntry::into_path)
-        .filter(|path| protect::unreadable(path, &query.places).is_none());
+        .filter(|path| protect::unreadable(path, &query.places).is_none())
+        .filter(|path| !is_another_name(path, &query.places));
     Ok(files)
+}
+
+/// Returns true for a hard link to a file of Hermes that is not shown.
+fn is_another_name(path: &Path, places: &Places) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|metadata| metadata.nlink() > 1 && protect::is_hidden_file(&metadata, places))
 }
 
 struct Collect<'a> {

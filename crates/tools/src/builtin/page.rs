@@ -1,6 +1,5 @@
 //! One page of a text file, read without holding the file in memory.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 /// The requested lines and their maximum size.
@@ -28,7 +27,7 @@ const PROBE: usize = 8192;
 
 /// Reads the lines of `window`. The whole file is walked, because its length is part of the
 /// answer; `stop` is asked now and then whether to give up, which is [`ErrorKind::Interrupted`].
-pub(super) fn read(mut file: File, window: Window, stop: impl Fn() -> bool) -> std::io::Result<Found> {
+pub(super) fn read(mut file: impl Read, window: Window, stop: impl Fn() -> bool) -> std::io::Result<Found> {
     let mut probe = Vec::with_capacity(PROBE);
     file.by_ref().take(PROBE as u64).read_to_end(&mut probe)?;
     if probe.contains(&0) {
@@ -111,6 +110,7 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn page(bytes: &[u8], offset: usize, limit: usize) -> Found {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -1,42 +1,111 @@
-//! Changing part of a file.
+//! Changing parts of files: one text in one file, or a patch over several files.
 
-use super::blocking::{FILE_PATIENCE, Stop, look};
+mod many_files;
+mod one_file;
+mod plan;
+
 use super::search_files::SearchFiles;
-use super::whole_file::{
-    Existing, NewText, STALE, load, replace, seen, syntax_error, target, turn, write_action,
-};
-use super::write_file::WriteFile;
-use crate::facts::text;
-use crate::fuzzy::{self, Edit, EditError};
-use crate::reads::Seen;
+use super::whole_file::{target, write_action};
+use super::write_file::{WriteFile, denied};
+use crate::v4a::{self, Operation};
 use crate::{
     Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
+use one_file::OneEdit;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
-use similar::TextDiff;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-/// Replace text in a file. old_string must occur once, so include enough surrounding lines;
-/// small differences in white space are tolerated. Returns a diff.
+/// Change files; returns a diff. replace: old_string must occur once, so include surrounding lines. patch: several
+/// files, all or nothing.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["mode"]))]
 pub(crate) struct PatchArgs {
-    /// Path, absolute or relative to the working directory.
-    path: PathBuf,
-    /// The text to find.
-    old_string: String,
-    /// The text to put in its place; may be empty.
-    new_string: String,
+    #[serde(default)]
+    mode: Mode,
+    path: Option<PathBuf>,
+    old_string: Option<String>,
+    /// May be empty.
+    new_string: Option<String>,
     /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
+    /// *** Begin Patch; *** Update File: p, @@ line above @@, lines that begin with space, - or +; *** Add File: p, + lines;
+    /// *** Delete File: p; *** Move File: a -> b; *** End Patch
+    patch: Option<String>,
+    #[serde(default)]
+    cross_profile: bool,
 }
 
-/// Thousands of changes all over a large file take a diff minutes to see through.
-const DIFF_PATIENCE: Duration = Duration::from_secs(1);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    #[default]
+    Replace,
+    Patch,
+}
+
+/// The change that the arguments mean.
+enum Change {
+    One(OneEdit),
+    Many(Vec<Operation>),
+}
+
+/// Files that one patch may name.
+const MOST_FILES: usize = 200;
+
+impl PatchArgs {
+    fn change(self) -> Result<Change, String> {
+        match self.mode {
+            Mode::Replace => match (self.path, self.old_string, self.new_string) {
+                (Some(path), Some(old), Some(new)) => {
+                    Ok(Change::One(OneEdit { path, old, new, all: self.replace_all }))
+                }
+                (None, ..) => Err("mode replace needs `path`".to_owned()),
+                (_, None, _) => Err("mode replace needs `old_string`".to_owned()),
+                (.., None) => Err("mode replace needs `new_string`; send \"\" to delete the text".to_owned()),
+            },
+            Mode::Patch => {
+                let text = self.patch.ok_or_else(|| "mode patch needs `patch`".to_owned())?;
+                let operations =
+                    v4a::parse(&text).map_err(|error| format!("`patch` cannot be applied: {error}"))?;
+                if operations.len() > MOST_FILES {
+                    return Err(format!("`patch` has more than {MOST_FILES} operations; send it in parts"));
+                }
+                Ok(Change::Many(operations))
+            }
+        }
+    }
+
+    /// The same without taking the arguments apart.
+    fn judged(&self) -> Result<Change, String> {
+        Self {
+            mode: self.mode,
+            path: self.path.clone(),
+            old_string: self.old_string.clone(),
+            new_string: self.new_string.clone(),
+            replace_all: self.replace_all,
+            patch: self.patch.clone(),
+            cross_profile: self.cross_profile,
+        }
+        .change()
+    }
+
+    /// The files that the call changes.
+    fn files(&self, cx: &ToolContext) -> Vec<PathBuf> {
+        let cwd = cx.cwd();
+        let named: Vec<PathBuf> = match self.judged() {
+            Ok(Change::One(edit)) => vec![edit.path],
+            Ok(Change::Many(operations)) => {
+                operations.iter().flat_map(Operation::files).map(PathBuf::from).collect()
+            }
+            Err(_) => Vec::new(),
+        };
+        named.iter().map(|path| cx.resolve(path, &cwd)).collect()
+    }
+}
 
 pub(crate) struct Patch;
 
@@ -46,32 +115,37 @@ impl Tool for Patch {
     const FACTS: ToolFacts = ToolFacts {
         kind: ToolKind::Edit,
         edited_path: Some("path"),
-        title: Some(|arguments| CallTitle::new("🔧", "patch", text(arguments, "path"))),
+        title: Some(|arguments| CallTitle::new("🔧", "patch", subject(arguments))),
         digest: CallDigest::of(&["path", "mode"]),
         guidance: Some(Guidance { text: GUIDANCE, beside: &[WriteFile::NAME, SearchFiles::NAME] }),
         rank: 3,
         ..ToolFacts::DEFAULT
     };
-    const UNSUPPORTED: &'static [(&'static str, &'static str)] = &[(
-        "patch",
-        "patches over several files are not built in yet; send path, old_string and new_string for one change",
-    )];
     type Args = PatchArgs;
 
     fn refusal(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Refusal> {
-        editable(&args.path, &cx.cwd(), cx).err().map(Refusal::Denied)
+        match args.judged() {
+            Err(why) => Some(Refusal::Invalid(why)),
+            Ok(Change::One(edit)) => {
+                editable(&edit.path, &cx.cwd(), cx).err().map(|why| denied(why, args.cross_profile))
+            }
+            Ok(Change::Many(operations)) => many_files::refusal(&operations, cx),
+        }
     }
 
     fn action(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Action> {
-        write_action(&args.path, "a change", cx)
+        match args.judged().ok()? {
+            Change::One(edit) => write_action(&edit.path, "a change", cx),
+            Change::Many(operations) => Some(many_files::action(&operations, cx)),
+        }
     }
 
     fn effect(&self, args: &PatchArgs, cx: &ToolContext) -> Effect {
-        Effect::Write(vec![cx.resolve(&args.path, &cx.cwd())])
+        Effect::Write(args.files(cx))
     }
 
     fn concurrency(&self, args: &PatchArgs, cx: &ToolContext) -> Concurrency {
-        Concurrency::Writes(vec![cx.resolve(&args.path, &cx.cwd())])
+        Concurrency::Writes(args.files(cx))
     }
 
     async fn run(
@@ -80,32 +154,29 @@ impl Tool for Patch {
         cx: &ToolContext,
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
-        let path = editable(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
-        let _turn = turn(&path, cx, scope).await?;
-        let is_stale = seen(&path, cx) == Seen::Stale;
-        let place = path.clone();
-        let doing = format!("finding the place in {}", path.display());
-        let stop = Stop::new(scope, FILE_PATIENCE);
-        let change = look(doing, stop, move |stop| change(&place, &args, stop)).await?;
-        let mut value = json!({
-            "success": true,
-            "diff": change.diff,
-            "files_modified": [path],
-            "replacements": change.count,
-        });
-        if change.strategy != "exact" {
-            value["strategy"] = change.strategy.into();
+        match args.change().map_err(ToolError::failed)? {
+            Change::One(edit) => one_file::run(edit, cx, scope).await,
+            Change::Many(operations) => many_files::run(&operations, cx, scope).await,
         }
-        if is_stale {
-            value["_warning"] = STALE.into();
-        }
-        let new = NewText { path, text: change.text, before: Some(change.before) };
-        replace(new, ToolOutput::json(value), cx, scope).await
     }
 }
 
 const GUIDANCE: &str = "Read a file before you change it. Change existing files with `patch`; use `write_file` for \
 new files and complete rewrites. Find things with `search_files`.";
+
+/// The path of a call, or the files of its patch.
+fn subject(arguments: &Value) -> String {
+    let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
+    if arguments["mode"] != json!("patch") {
+        return text("path");
+    }
+    let operations = v4a::parse(&text("patch")).unwrap_or_default();
+    let files: Vec<&str> = operations.iter().flat_map(Operation::files).collect();
+    match files.as_slice() {
+        [] | [_] => files.concat(),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
+}
 
 /// The file to change, if it may be written and read: the diff and the hints show what is in it.
 fn editable(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String> {
@@ -119,70 +190,10 @@ fn editable(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String
     }
 }
 
-/// A change that was found and not yet made.
-struct Change {
-    /// The file's new text.
-    text: String,
-    /// Names the old one.
-    before: String,
-    diff: String,
-    count: usize,
-    strategy: &'static str,
-}
-
-fn change(path: &Path, args: &PatchArgs, stop: &Stop) -> Result<Change, ToolError> {
-    let Some(Existing { text, spelling, digest }) = load(path)? else {
-        return Err(ToolError::failed(format!(
-            "{} does not exist; use write_file to make it",
-            path.display()
-        )));
-    };
-    let Some(text) = text else {
-        return Err(ToolError::failed(format!("{} is not a text file", path.display())));
-    };
-    let before = spelling.plain(&text);
-    let (old, new) = (spelling.plain(&args.old_string), spelling.plain(&args.new_string));
-    let edit = Edit { old: &old, new: &new, all: args.replace_all };
-    let stopped = || stop.is_asked();
-    let edited = fuzzy::replace(&before, edit, &stopped).map_err(|error| match error {
-        EditError::Stopped => stop.error(&format!("finding the place in {}", path.display())),
-        error => explain(error, path, || fuzzy::nearest(&before, &old, &stopped)),
-    })?;
-    // Only what this edit broke counts: the file may not have been sound before.
-    if syntax_error(path, &before).is_none()
-        && let Some(error) = syntax_error(path, &edited.content)
-    {
-        return Err(ToolError::failed(format!("{} was not changed: the result is {error}", path.display())));
-    }
-    let diff = unified(path, &before, &edited.content);
-    let text = spelling.dressed(&edited.content);
-    Ok(Change { text, before: digest, diff, count: edited.count, strategy: edited.strategy })
-}
-
-fn explain(error: EditError, path: &Path, near: impl FnOnce() -> Vec<(usize, String)>) -> ToolError {
-    let failed = ToolError::failed(format!("{} was not changed: {error}", path.display()));
-    if error != EditError::NotFound {
-        return failed;
-    }
-    let near: Vec<String> = near().into_iter().map(|(number, line)| format!("{number}|{line}")).collect();
-    if near.is_empty() {
-        return failed.with("hint", "Read the file again and copy the text exactly.");
-    }
-    failed.with("did_you_mean", near)
-}
-
-fn unified(path: &Path, before: &str, after: &str) -> String {
-    let name = path.display().to_string();
-    // Late, the diff is coarser than it could be, but still right.
-    TextDiff::configure()
-        .timeout(DIFF_PATIENCE)
-        .diff_lines(before, after)
-        .unified_diff()
-        .context_radius(3)
-        .header(&format!("a{name}"), &format!("b{name}"))
-        .to_string()
-}
-
 #[cfg(test)]
 #[path = "patch_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "patch_files_tests.rs"]
+mod files_tests;

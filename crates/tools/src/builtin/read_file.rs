@@ -1,6 +1,7 @@
 //! Reading a file, a page at a time.
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
+use super::document;
 use super::page::{self, Found, Window};
 use super::regular;
 use crate::facts::text;
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Read a text file in pages. Each line comes as NUMBER|text. Long files continue at
-/// next_offset.
+/// next_offset. Reads .ipynb, .docx, .xlsx and .pdf as text.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReadFileArgs {
     /// Path, absolute or relative to the working directory; ~ works.
@@ -104,23 +105,25 @@ impl Tool for ReadFile {
         let (place, places) = (path.clone(), cx.places().clone());
         let found = look(doing, stop, move |stop| read(&place, &places, window, stop)).await?;
         let Found::Text { lines, total_lines } = found else {
-            return Err(ToolError::failed(format!(
-                "{} is a binary file and cannot be shown as text ({} bytes)",
-                path.display(),
-                version.size
-            )));
+            let why = document::no_text(&path).unwrap_or("is a binary file and cannot be shown as text");
+            let text = format!("{} {why} ({} bytes)", path.display(), version.size);
+            return Err(ToolError::failed(text));
         };
         let most = limits::page_limit(scope.result_limit, cx.settings().file_read_max_chars);
         let text = numbered(lines, args.offset, most, cx);
         let whole = args.offset == 1 && text.next_offset(total_lines).is_none();
         cx.reads().gave(wanted, version, whole);
-        Ok(report(text, total_lines, version.size, advice).with_origin(untrusted::origin_of(&path)))
+        let kind = document::kind(&path).map(|kind| kind.name);
+        Ok(report(text, total_lines, version.size, advice, kind).with_origin(untrusted::origin_of(&path)))
     }
 }
 
 fn read(path: &Path, places: &Places, window: Window, stop: &Stop) -> Result<Found, ToolError> {
-    let file = regular::open_to_show(path, places)?;
-    page::read(file, window, || stop.is_asked()).map_err(|error| match error.kind() {
+    let found = match document::kind(path) {
+        Some(kind) => page::read(kind.read(path, places)?.as_bytes(), window, || stop.is_asked()),
+        None => page::read(regular::open_to_show(path, places)?, window, || stop.is_asked()),
+    };
+    found.map_err(|error| match error.kind() {
         std::io::ErrorKind::Interrupted => stop.error(&format!("reading {}", path.display())),
         _ => ToolError::io("read", path, &error),
     })
@@ -214,7 +217,7 @@ fn numbered(lines: Vec<String>, offset: usize, most: usize, cx: &ToolContext) ->
     text
 }
 
-fn report(text: Numbered, total_lines: usize, size: u64, advice: Advice) -> ToolOutput {
+fn report(text: Numbered, total_lines: usize, size: u64, advice: Advice, kind: Option<&str>) -> ToolOutput {
     let next = text.next_offset(total_lines);
     let mut value = json!({
         "content": text.content,
@@ -229,6 +232,9 @@ fn report(text: Numbered, total_lines: usize, size: u64, advice: Advice) -> Tool
     }
     if text.content.is_empty() && total_lines > 0 {
         value["hint"] = format!("The file has only {total_lines} lines.").into();
+    }
+    if let Some(kind) = kind {
+        value["converted_from"] = kind.into();
     }
     if advice == Advice::ReadAndWarn {
         value["warning"] = "You have read this page three times in a row; the next time is refused.".into();

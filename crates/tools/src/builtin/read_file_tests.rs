@@ -82,3 +82,31 @@ async fn secrets_are_taken_out() {
     let content = page["content"].as_str().unwrap();
     assert!(content.contains("[redacted") && !content.contains("abcdefghijkl"), "{content}");
 }
+
+#[tokio::test]
+async fn notebooks_are_read_as_text_in_pages() {
+    let bench = Bench::new();
+    bench.write("a.ipynb", r#"{"cells": [{"cell_type": "code", "source": "x = 1\ny = 2"}]}"#);
+    let result = bench.call("read_file", json!({"path": "a.ipynb", "limit": 2})).await;
+    assert_eq!(result["content"], "1|[cell 1: code]\n2|x = 1", "{result}");
+    assert_eq!((&result["total_lines"], &result["next_offset"]), (&json!(3), &json!(3)));
+    assert_eq!(result["converted_from"], "notebook");
+}
+
+#[tokio::test]
+async fn what_has_no_text_is_named() {
+    let bench = Bench::new();
+    bench.write("a.png", "\0PNG");
+    bench.write("a.zip", "\0");
+    bench.write("a.pdf", "no document");
+    bench.write("a.docx", "no document");
+    for (path, part) in [
+        ("a.png", "is an image"),
+        ("a.zip", "is an archive"),
+        ("a.pdf", "it is not a PDF document"),
+        ("a.docx", "it is not a Word document"),
+    ] {
+        let result = bench.call("read_file", json!({"path": path})).await;
+        assert!(result["error"].as_str().unwrap().contains(part), "{path}: {result}");
+    }
+}

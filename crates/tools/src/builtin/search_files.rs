@@ -196,7 +196,7 @@ fn search(
             page
         }
     };
-    if args.target == Target::Content && args.pattern.contains("\\n") {
+    if args.target == Target::Content && (args.pattern.contains("\\n") || args.pattern.contains('\n')) {
         page["warning"] =
             "Lines are matched one at a time; a pattern with \\n finds nothing across lines.".into();
     }

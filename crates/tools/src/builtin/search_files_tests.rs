@@ -125,3 +125,15 @@ async fn a_file_that_is_not_read_is_not_searched_either() {
     let result = bench.call("search_files", json!({"pattern": "a", "path": pipe})).await;
     assert!(result["error"].as_str().unwrap().contains("named pipe"), "{result}");
 }
+
+#[tokio::test]
+async fn another_name_of_a_key_file_is_not_searched() {
+    let bench = Bench::new();
+    let home = bench.root().join("home");
+    std::fs::write(home.join("auth.json"), "needle").unwrap();
+    std::fs::hard_link(home.join("auth.json"), bench.path("copy.json")).unwrap();
+    std::fs::hard_link(bench.write("a.txt", "needle"), bench.path("b.txt")).unwrap();
+    let result = bench.call("search_files", json!({"pattern": "needle"})).await;
+    assert_eq!(result["total_count"], 2, "{result}");
+    assert!(!result.to_string().contains("copy.json"), "{result}");
+}

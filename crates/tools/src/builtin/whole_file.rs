@@ -5,7 +5,6 @@ use super::{atomic, regular};
 use crate::reads::{Seen, Version};
 use crate::{Action, ActionKind, CallScope, ToolContext, ToolError, ToolOutput, limits, protect};
 use hermes_conversation::FileChange;
-use serde::de::IgnoredAny;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -120,7 +119,7 @@ pub(super) fn lacks_dir(path: &Path) -> bool {
 }
 
 /// Writes the file, with the directories above it, and reads it back.
-fn store(path: &Path, text: &str) -> Result<(), ToolError> {
+pub(super) fn store(path: &Path, text: &str) -> Result<(), ToolError> {
     let written =
         atomic::write(path, text.as_bytes()).map_err(|error| ToolError::io("write", path, &error))?;
     if written != text.as_bytes() {
@@ -132,42 +131,49 @@ fn store(path: &Path, text: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The syntax error of the text, for a file type with a parser.
-pub(super) fn syntax_error(path: &Path, text: &str) -> Option<String> {
-    let text = text.strip_prefix(MARK).unwrap_or(text);
-    match path.extension()?.to_str()? {
-        "json" => {
-            serde_json::from_str::<IgnoredAny>(text).err().map(|error| format!("not valid JSON: {error}"))
+/// The warnings for a writer about the file that it is about to change.
+pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<String> {
+    let others = || cx.locks().written_by_another(path, cx.session());
+    let about_reading = match seen(path, cx) {
+        Seen::Whole => None,
+        Seen::Never | Seen::Stale if others() => {
+            Some("Another agent wrote this file, and you have not read it since.".to_owned())
         }
-        "yaml" | "yml" => serde_saphyr::from_multiple::<serde_json::Value>(text)
-            .err()
-            .map(|error| format!("not valid YAML: {error}")),
-        _ => None,
-    }
+        Seen::Never => None,
+        Seen::Part => Some("You have read only part of this file.".to_owned()),
+        Seen::Stale => Some("This file changed since you last read it.".to_owned()),
+    };
+    let warnings: Vec<String> = about_reading.into_iter().chain(outside(path, cx)).collect();
+    (!warnings.is_empty()).then(|| warnings.join(" "))
 }
 
-/// The warning for a writer about the file that it is about to replace.
-pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<&'static str> {
-    match seen(path, cx) {
-        Seen::Never | Seen::Whole => None,
-        Seen::Part => Some("You have read only part of this file."),
-        Seen::Stale => Some(STALE),
-    }
+/// The warning about a file outside of the workspace.
+fn outside(path: &Path, cx: &ToolContext) -> Option<String> {
+    let project = cx.project();
+    let is_known = project.is_dir();
+    let is_inside = path.starts_with(&project) || path.starts_with(cx.cwd());
+    let is_temporary = cx.temporary().is_some_and(|temporary| path.starts_with(temporary));
+    (is_known && !is_inside && !is_temporary)
+        .then(|| format!("This file is outside of the workspace {}.", project.display()))
 }
-
-/// The warning about a file that others changed.
-pub(super) const STALE: &str = "This file changed since you last read it.";
 
 /// The part of a file that the model has read.
-pub(super) fn seen(path: &Path, cx: &ToolContext) -> Seen {
+fn seen(path: &Path, cx: &ToolContext) -> Seen {
     let now = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
     cx.reads().seen(path, now)
 }
 
 /// Notes a finished write.
-fn note_written(path: &Path, cx: &ToolContext) {
+pub(super) fn note_written(path: &Path, cx: &ToolContext) {
     let version = std::fs::metadata(path).ok().map(|metadata| Version::of(&metadata));
     cx.reads().wrote(path, version);
+    cx.locks().note_writer(path, cx.session());
+}
+
+/// Notes that a file was deleted or moved away.
+pub(super) fn note_gone(path: &Path, cx: &ToolContext) {
+    cx.reads().wrote(path, None);
+    cx.locks().note_writer(path, cx.session());
 }
 
 /// The place to write to, if writing there is allowed.
@@ -212,21 +218,5 @@ mod tests {
             assert_eq!(spelling.dressed(&spelling.plain(text)), text, "{text:?}");
         }
         assert_eq!(Spelling::of("a\r\nb\n").plain("a\r\nb\n"), "a\r\nb\n");
-    }
-
-    #[test]
-    fn broken_files_are_recognised_by_name() {
-        for (name, text, sound) in [
-            ("a.json", "{\"a\": [1]}", true),
-            ("a.json", "{\"a\": [1}", false),
-            ("a.yaml", "a: 1\nb: [x, y]\n", true),
-            ("a.yml", "a: 1\n---\nb: 2\n", true),
-            ("a.yml", "a: [1\n", false),
-            ("a.yaml", "", true),
-            ("a.txt", "{", true),
-            ("json", "{", true),
-        ] {
-            assert_eq!(syntax_error(Path::new(name), text).is_none(), sound, "{name}: {text}");
-        }
     }
 }

@@ -1,26 +1,31 @@
 //! Writing a whole file.
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
-use super::whole_file::{
-    NewText, lacks_dir, load, replace, syntax_error, target, turn, warning, write_action,
-};
+use super::checkers;
+use super::syntax::syntax_error;
+use super::whole_file::{NewText, lacks_dir, load, replace, target, turn, warning};
 use crate::facts::text;
-use crate::{Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use crate::{
+    Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+};
 use hermes_conversation::{CallDigest, CallTitle, Effect, ToolFacts, ToolKind};
 use hermes_guard::{Secrets, redact};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Write a file, replacing what it held; missing directories are made. Use `patch` to change part
-/// of a file. JSON and YAML files must be valid.
+/// of a file. JSON, YAML and TOML files must be valid.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WriteFileArgs {
     /// Path, absolute or relative to the working directory.
     path: PathBuf,
     /// The whole new content.
     content: String,
+    #[serde(default)]
+    cross_profile: bool,
 }
 
 pub(crate) struct WriteFile;
@@ -44,7 +49,7 @@ impl Tool for WriteFile {
                 "`content` has the line numbers that read_file adds; send the text without them".to_owned(),
             ));
         }
-        target(&args.path, &cx.cwd(), cx).err().map(Refusal::Denied)
+        target(&args.path, &cx.cwd(), cx).err().map(|why| denied(why, args.cross_profile))
     }
 
     fn action(&self, args: &WriteFileArgs, cx: &ToolContext) -> Option<Action> {
@@ -52,7 +57,11 @@ impl Tool for WriteFile {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
         };
-        write_action(&args.path, &size, cx)
+        let cwd = cx.cwd();
+        let path = cx.resolve(&args.path, &cwd);
+        let assessment = hermes_gate::assess_write_content(&path, args.content.as_bytes(), &cx.scene(&cwd));
+        let text = format!("write {} ({size})", path.display());
+        Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
     }
 
     fn effect(&self, args: &WriteFileArgs, cx: &ToolContext) -> Effect {
@@ -75,13 +84,17 @@ impl Tool for WriteFile {
         let (place, secrets) = (path.clone(), cx.secrets());
         let doing = format!("looking at {}", path.display());
         let stop = Stop::new(scope, FILE_PATIENCE);
-        let new = look(doing, stop, move |_| composed(place, &args.content, &secrets)).await?;
+        let (new, old_text) = look(doing, stop, move |_| composed(place, &args.content, &secrets)).await?;
         let mut value = json!({
             "bytes_written": new.text.len(),
             "dirs_created": lacks_dir(&path),
             "resolved_path": path,
             "files_modified": [path],
         });
+        let shown = new.text.strip_prefix('\u{feff}').unwrap_or(&new.text);
+        if let Some(lint) = checkers::new_errors(&path, old_text.as_deref(), shown, cx, scope).await {
+            value["lint"] = lint;
+        }
         if let Some(warning) = warning {
             value["_warning"] = warning.into();
         }
@@ -89,9 +102,17 @@ impl Tool for WriteFile {
     }
 }
 
-/// The text to write, if it may take the place of what is there. Nothing of that is shown: the
+/// A refusal that says what `cross_profile` is worth: homes of other profiles are changed by the user only.
+pub(super) fn denied(why: String, cross_profile: bool) -> Refusal {
+    match cross_profile {
+        true => Refusal::Denied(format!("{why}; cross_profile does not change that")),
+        false => Refusal::Denied(why),
+    }
+}
+
+/// The text to write and the one before, if it may take the place of what is there. Nothing of that is shown: the
 /// file may be one that is not read.
-fn composed(path: PathBuf, content: &str, secrets: &Secrets) -> Result<NewText, ToolError> {
+fn composed(path: PathBuf, content: &str, secrets: &Secrets) -> Result<(NewText, Option<String>), ToolError> {
     if let Some(error) = syntax_error(&path, content) {
         return Err(ToolError::failed(format!("{} was not written: the content is {error}", path.display())));
     }
@@ -106,8 +127,8 @@ fn composed(path: PathBuf, content: &str, secrets: &Secrets) -> Result<NewText, 
         )));
     }
     let spelling = existing.as_ref().map(|existing| existing.spelling).unwrap_or_default();
-    let before = existing.map(|existing| existing.digest);
-    Ok(NewText { path, text: spelling.dressed(content), before })
+    let (old_text, before) = existing.map(|existing| (existing.text, existing.digest)).unzip();
+    Ok((NewText { path, text: spelling.dressed(content), before }, old_text.flatten()))
 }
 
 /// Returns true if a file with secrets would be overwritten with their redacted form.

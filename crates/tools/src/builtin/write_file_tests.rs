@@ -32,6 +32,7 @@ async fn broken_content_and_protected_places_are_not_written() {
     for (path, content, part) in [
         ("a.json", "{\"a\":", "not valid JSON"),
         ("a.yaml", "a: [1", "not valid YAML"),
+        ("a.toml", "a = ", "not valid TOML"),
         ("~/.ssh/authorized_keys", "x", "keys"),
         ("alias/.ssh/config", "x", "keys"),
         ("/etc/passwd", "x", "system"),
@@ -172,4 +173,70 @@ fn the_file_tells_whether_a_change_was_made() {
     ] {
         assert_eq!(change(before).was_made(now), want, "{before:?} {now:?}");
     }
+}
+
+/// Python is part of every machine that the tests run on.
+#[tokio::test]
+async fn only_new_syntax_errors_are_reported() {
+    let bench = Bench::new();
+    bench.write("old.py", "def f(:\n");
+    for (path, content, errors) in [
+        ("a.py", "x = 1\n", 0),
+        ("b.py", "x = = 1\n", 1),
+        ("old.py", "\n\ndef f(:\n", 0),
+        ("unknown.xyz", "x = = 1\n", 0),
+    ] {
+        let result = bench.call("write_file", json!({"path": path, "content": content})).await;
+        assert_eq!(result["bytes_written"], content.len(), "{result}");
+        let found = result["lint"]["new_errors"].as_array().map_or(0, Vec::len);
+        assert_eq!(found, errors, "{path}: {result}");
+    }
+    let added = json!({"path": "a.py", "old_string": "x = 1", "new_string": "x = = 1"});
+    let result = bench.call("patch", added).await;
+    assert!(result["lint"]["new_errors"][0].as_str().unwrap().starts_with("line 1"), "{result}");
+}
+
+/// A program in the project, and settings there, are not used.
+#[tokio::test]
+async fn checks_run_no_code_of_the_project() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for name in ["work/bin", "home", "user"] {
+        std::fs::create_dir_all(root.join(name)).unwrap();
+    }
+    let program = root.join("work/bin/python3");
+    std::fs::write(&program, format!("#!/bin/sh\ntouch {}/ran\n", root.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("bin:{}:/usr/bin:/bin", root.join("work/bin").display());
+    let setup = crate::ToolSetup { child_env: vec![("PATH".into(), path)], ..Bench::setup(&root) };
+    let bench = Bench { cx: crate::ToolContext::new(setup), ..Bench::new() };
+    std::fs::write(root.join("work/sys.py"), format!("open('{}/ran', 'w')", root.display())).unwrap();
+    let code = format!("import os\nos.system('touch {}/ran')\nx = = 1\n", root.display());
+    let result = bench.call("write_file", json!({"path": "a.py", "content": code})).await;
+    assert_eq!(result["lint"]["checked_by"], "python3", "{result}");
+    assert!(!root.join("ran").exists());
+}
+
+#[tokio::test]
+async fn a_writer_hears_of_others_and_of_the_workspace() {
+    let bench = Bench::new();
+    let path = bench.write("a.txt", "1\n");
+    bench.call("read_file", json!({"path": "a.txt"})).await;
+    std::fs::write(&path, "22\n").unwrap();
+    bench.cx.locks().note_writer(&path, "another session");
+    let result = bench.call("write_file", json!({"path": "a.txt", "content": "x"})).await;
+    assert!(result["_warning"].as_str().unwrap().contains("Another agent"), "{result}");
+    let outside = bench.root().join("else.txt");
+    let result = bench.call("write_file", json!({"path": outside, "content": "x"})).await;
+    assert!(result["_warning"].as_str().unwrap().contains("outside of the workspace"), "{result}");
+}
+
+#[tokio::test]
+async fn homes_of_other_profiles_are_not_written() {
+    let bench = Bench::new();
+    let path = bench.root().join("home/profiles/work/config.yaml");
+    let arguments = json!({"path": path, "content": "a: 1", "cross_profile": true});
+    let result = bench.call("write_file", arguments).await;
+    assert!(result["error"].as_str().unwrap().contains("cross_profile does not change that"), "{result}");
 }
