@@ -1,0 +1,5 @@
+//! Search on the web, and pages as Markdown.
+
+mod dom;
+mod markdown;
+mod readable;
