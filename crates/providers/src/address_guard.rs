@@ -24,11 +24,8 @@ const METADATA_NAMES: [&str; 8] = [
 ];
 
 /// Addresses of metadata services outside of 169.254.0.0/16: Alibaba, Oracle, Azure, and IPv6 of AWS and Google.
-const METADATA_V4: [Ipv4Addr; 3] = [
-    Ipv4Addr::new(100, 100, 100, 200),
-    Ipv4Addr::new(192, 0, 0, 192),
-    Ipv4Addr::new(168, 63, 129, 16),
-];
+const METADATA_V4: [Ipv4Addr; 3] =
+    [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(192, 0, 0, 192), Ipv4Addr::new(168, 63, 129, 16)];
 const METADATA_V6: [Ipv6Addr; 4] = [
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),
@@ -52,7 +49,9 @@ struct SystemNames;
 
 impl Names for SystemNames {
     fn addresses<'a>(&'a self, host: &'a str) -> BoxFuture<'a, std::io::Result<Vec<IpAddr>>> {
-        Box::pin(async move { Ok(tokio::net::lookup_host((host, 0)).await?.map(|found| found.ip()).collect()) })
+        Box::pin(
+            async move { Ok(tokio::net::lookup_host((host, 0)).await?.map(|found| found.ip()).collect()) },
+        )
     }
 }
 
@@ -121,7 +120,9 @@ impl AddressGuard {
 
     fn judge(&self, host: &str, address: IpAddr) -> Result<(), String> {
         if is_metadata(address) {
-            return Err(format!("{host} is at {address}, a metadata service of clouds, which is never fetched"));
+            return Err(format!(
+                "{host} is at {address}, a metadata service of clouds, which is never fetched"
+            ));
         }
         match self.reach == Reach::Public && !is_public(address) {
             true => Err(format!("{host} is at the private address {address}; {}", self.advice)),
@@ -161,9 +162,8 @@ impl Resolve for AddressGuard {
 
 /// Returns true for addresses of the metadata services of clouds.
 pub fn is_metadata(address: IpAddr) -> bool {
-    let is_v4 = |address: Ipv4Addr| {
-        matches!(address.octets(), [169, 254, _, _]) || METADATA_V4.contains(&address)
-    };
+    let is_v4 =
+        |address: Ipv4Addr| matches!(address.octets(), [169, 254, _, _]) || METADATA_V4.contains(&address);
     let is_v6 = matches!(address, IpAddr::V6(address) if METADATA_V6.contains(&address));
     is_v6 || carried_v4(address).is_some_and(is_v4)
 }

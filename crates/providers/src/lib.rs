@@ -32,8 +32,8 @@ mod shared_limit;
 mod tap;
 mod transport;
 
-pub use address_guard::{AddressGuard, Names, is_metadata};
 pub use address::{is_loopback, parse_base_url, proxy_problem, shown as shown_url};
+pub use address_guard::{AddressGuard, Names, is_metadata};
 pub use catalogue::chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use catalogue::{
     Auth, ChatQuirks, Forbidden, KeyProof, LoginQuirks, MessagesQuirks, ModeRule, Models, Provider,

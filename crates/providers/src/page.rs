@@ -65,6 +65,11 @@ impl PageFetcher {
         tokio::time::timeout(self.limit, self.follow(url, check)).await.map_err(late)?
     }
 
+    /// Judges an address by its text, without resolving its name.
+    pub fn judge_text(&self, url: &Url) -> Result<(), String> {
+        self.guard.judge_url(url)
+    }
+
     /// Judges an address with the addresses that its name has now, for a request that another service makes.
     pub async fn judge(&self, url: &Url) -> Result<(), String> {
         self.guard.judge_url(url)?;

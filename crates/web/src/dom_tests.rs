@@ -33,5 +33,5 @@ fn deep_markup_is_bounded_and_walked() {
     let html = format!("{}end", "<div>".repeat(400_000));
     let dom = parse_within(&html, Duration::from_millis(500));
     assert!(dom.is_cut && dom.len() <= MOST_NODES + PIECE, "{}", dom.len());
-    assert!(dom.walk(Dom::ROOT, |_| false).count() > 1_000);
+    assert!(dom.walk(Dom::ROOT, |_| false).count() > 100);
 }
