@@ -36,6 +36,7 @@ mod small_window;
 mod snapshot;
 mod submission;
 mod summaries;
+mod web;
 #[cfg(test)]
 mod testing;
 

@@ -187,7 +187,7 @@ pub(super) static TABLE: [Backend; 7] = [
             call: |query, _| Call {
                 path: "html/",
                 query: Vec::new(),
-                headers: vec![("accept", "text/html".to_owned())],
+                headers: Vec::new(),
                 body: Body::Form(vec![("q", query.to_owned()), ("b", String::new())]),
             },
             results: Results::DuckDuckGo,
