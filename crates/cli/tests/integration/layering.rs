@@ -9,10 +9,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
+    ("documents", &[]),
     ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
     ("wire", &["conversation"]),
