@@ -36,9 +36,9 @@ mod small_window;
 mod snapshot;
 mod submission;
 mod summaries;
-mod web;
 #[cfg(test)]
 mod testing;
+mod web;
 
 pub use approvals::{
     CommandCheck, SandboxStatus, approval_scene, command_check, sandbox_policy, sandbox_status,

@@ -129,9 +129,9 @@ impl Backend {
         if self.base.is_empty() && own.is_none() {
             return Some(format!("{} has no address: set {} in .env", self.name, self.base_variable));
         }
-        let needs_key = !self.key.is_empty() && !(self.own_needs_no_key && own.is_some());
+        let is_open = self.key.is_empty() || (self.own_needs_no_key && own.is_some());
         let key = self.key.first().copied().unwrap_or_default();
-        (needs_key && self.key_in(variables).is_none())
+        (!is_open && self.key_in(variables).is_none())
             .then(|| format!("{} has no key: set {key} in .env, or choose another web.backend", self.name))
     }
 

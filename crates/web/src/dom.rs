@@ -18,35 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes between two looks at the limits.
 const PIECE: usize = 64;
 /// The attributes that matter here.
+#[rustfmt::skip]
 const ATTRIBUTES: [&str; 28] = [
-    "alt",
-    "aria-hidden",
-    "aria-modal",
-    "charset",
-    "class",
-    "colspan",
-    "content",
-    "data-lang",
-    "data-language",
-    "data-original",
-    "data-src",
-    "dir",
-    "hidden",
-    "href",
-    "http-equiv",
-    "id",
-    "itemprop",
-    "lang",
-    "name",
-    "property",
-    "rel",
-    "role",
-    "rowspan",
-    "span",
-    "src",
-    "start",
-    "style",
-    "title",
+    "alt", "aria-hidden", "aria-modal", "charset", "class", "colspan", "content", "data-lang", "data-language",
+    "data-original", "data-src", "dir", "hidden", "href", "http-equiv", "id", "itemprop", "lang", "name",
+    "property", "rel", "role", "rowspan", "span", "src", "start", "style", "title",
 ];
 
 /// The place of a node in its tree.

@@ -5,6 +5,7 @@ use crate::dom::{Dom, parse};
 use crate::markdown::markdown;
 use crate::readable::content;
 use crate::xml;
+use hermes_documents::pdf_text;
 use hermes_providers::Page;
 use url::Url;
 
@@ -58,8 +59,13 @@ pub(crate) fn html_text(text: &str, url: &Url) -> String {
     }
 }
 
-fn pdf(_: &[u8], _: bool) -> Result<ReadPage, String> {
-    Err("this is a PDF file, which this build cannot read".to_owned())
+fn pdf(bytes: &[u8], is_cut: bool) -> Result<ReadPage, String> {
+    if is_cut {
+        // The table of its contents is at its end.
+        return Err(format!("the PDF file has more than {} MiB", MOST_BYTES >> 20));
+    }
+    let text = pdf_text(bytes, MOST_TEXT).map_err(|error| format!("the PDF file was not read: {error}"))?;
+    Ok(ReadPage { title: String::new(), text, is_cut: false })
 }
 
 /// The title of a page: its own, else the one for sharing, else its first heading.

@@ -7,78 +7,34 @@
 use crate::dom::{Dom, Id};
 
 /// Elements that never have text to read.
+#[rustfmt::skip]
 const NEVER: [&str; 30] = [
-    "applet", "audio", "base", "button", "canvas", "datalist", "embed", "frame", "frameset", "head",
-    "iframe", "input", "link", "map", "meta", "meter", "noscript", "object", "option", "optgroup", "output",
-    "param", "progress", "script", "select", "style", "svg", "template", "textarea", "video",
+    "applet", "audio", "base", "button", "canvas", "datalist", "embed", "frame", "frameset", "head", "iframe",
+    "input", "link", "map", "meta", "meter", "noscript", "object", "option", "optgroup", "output", "param",
+    "progress", "script", "select", "style", "svg", "template", "textarea", "video",
 ];
 /// Elements around the content.
 const AROUND: [&str; 5] = ["aside", "dialog", "footer", "menu", "nav"];
+#[rustfmt::skip]
 const ROLES: [&str; 9] = [
-    "alertdialog",
-    "banner",
-    "complementary",
-    "contentinfo",
-    "dialog",
-    "menu",
-    "menubar",
-    "navigation",
-    "search",
+    "alertdialog", "banner", "complementary", "contentinfo", "dialog", "menu", "menubar", "navigation", "search",
 ];
 /// Classes and ids of what is around the content: whole words of them.
-const WORDS: [&str; 48] = [
-    "ad",
-    "ads",
-    "advert",
-    "advertisement",
-    "adsense",
-    "banner",
-    "breadcrumb",
-    "breadcrumbs",
-    "consent",
-    "cookie",
-    "cookiebar",
-    "cookies",
-    "disqus",
-    "editsection",
-    "footer",
-    "gdpr",
-    "hatnote",
-    "headerlink",
-    "masthead",
-    "menu",
-    "modal",
-    "nav",
-    "navbar",
-    "navbox",
-    "navigation",
-    "newsletter",
-    "noprint",
-    "onetrust",
-    "outbrain",
-    "overlay",
-    "pager",
-    "pagination",
-    "popup",
-    "promo",
-    "recommended",
-    "related",
-    "share",
-    "sharing",
-    "sidebar",
-    "skip",
-    "social",
-    "sponsor",
-    "sponsored",
-    "subscribe",
-    "taboola",
-    "toc",
-    "toolbar",
-    "usercentrics",
+#[rustfmt::skip]
+const WORDS: [&str; 41] = [
+    "ad", "ads", "advert", "advertisement", "adsense", "banner", "breadcrumb", "breadcrumbs", "disqus",
+    "editsection", "footer", "hatnote", "headerlink", "masthead", "menu", "modal", "nav", "navbar", "navbox",
+    "navigation", "newsletter", "noprint", "outbrain", "overlay", "pager", "pagination", "popup", "promo",
+    "recommended", "related", "share", "sharing", "sidebar", "skip", "social", "sponsor", "sponsored",
+    "subscribe", "taboola", "toc", "toolbar",
 ];
+/// Those of dialogs before the page.
+const WALLS: [&str; 7] = ["consent", "cookie", "cookiebar", "cookies", "gdpr", "onetrust", "usercentrics"];
 /// Elements that are the page or its content, whatever their class is.
-const KEPT: [&str; 11] =
-    ["article", "body", "code", "h1", "h2", "h3", "html", "main", "pre", "table", "tbody"];
+#[rustfmt::skip]
+const KEPT: [&str; 9] = [
+    "article", "body", "code", "h1", "h2", "h3", "html", "main", "pre",
+];
 
 /// The part of a page that is worth reading.
 pub(crate) struct Content {
@@ -94,7 +50,7 @@ impl Content {
 }
 
 /// Bytes of text that must remain of a page.
-const LEAST: usize = 200;
+const LEAST: usize = 100;
 
 /// The content of a page.
 pub(crate) fn content(dom: &Dom) -> Content {
@@ -124,7 +80,15 @@ fn with_skipped(dom: &Dom, is_skipped: impl Fn(Id) -> bool) -> Vec<bool> {
 }
 
 fn is_never(dom: &Dom, id: Id) -> bool {
-    NEVER.contains(&dom.name(id)) || is_hidden(dom, id)
+    NEVER.contains(&dom.name(id)) || is_hidden(dom, id) || is_wall(dom, id)
+}
+
+/// A dialog before the page, such as one for consent.
+fn is_wall(dom: &Dom, id: Id) -> bool {
+    let is_dialog = matches!(dom.attribute(id, "role"), Some("dialog" | "alertdialog"))
+        || dom.attribute(id, "aria-modal") == Some("true");
+    let has_word = || ["class", "id"].iter().any(|name| has_word(dom, id, name, &WALLS));
+    is_dialog || (!KEPT.contains(&dom.name(id)) && has_word())
 }
 
 fn is_hidden(dom: &Dom, id: Id) -> bool {
@@ -149,10 +113,7 @@ fn is_around(dom: &Dom, id: Id) -> bool {
     if dom.attribute(id, "role").is_some_and(|role| ROLES.contains(&role)) {
         return true;
     }
-    if dom.attribute(id, "aria-modal") == Some("true") {
-        return true;
-    }
-    !KEPT.contains(&name) && (has_word(dom, id, "class") || has_word(dom, id, "id"))
+    !KEPT.contains(&name) && (has_word(dom, id, "class", &WORDS) || has_word(dom, id, "id", &WORDS))
 }
 
 fn starts_with_title(dom: &Dom, id: Id) -> bool {
@@ -170,14 +131,14 @@ fn is_in_article(dom: &Dom, id: Id) -> bool {
 
 /// Returns true if a class or id has one of the words. Several classes of one element are told apart: `no-sidebar`
 /// and `has-sidebar` are about the layout.
-fn has_word(dom: &Dom, id: Id, attribute: &str) -> bool {
+fn has_word(dom: &Dom, id: Id, attribute: &str, list: &[&str]) -> bool {
     let Some(value) = dom.attribute(id, attribute) else { return false };
     value.split_ascii_whitespace().take(20).any(|class| {
         let class = class.to_ascii_lowercase();
         let mut words = class.split(['-', '_', ':']).filter(|word| !word.is_empty());
         let is_layout =
             words.clone().any(|word| matches!(word, "no" | "has" | "with" | "without" | "content" | "main"));
-        !is_layout && words.any(|word| WORDS.contains(&word))
+        !is_layout && words.any(|word| list.contains(&word))
     })
 }
 

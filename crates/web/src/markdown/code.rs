@@ -46,7 +46,7 @@ impl Writer<'_> {
     /// The language that the element, the code in it or what is around it names.
     fn language(&self, id: Id) -> Option<String> {
         let code = self.dom.children(id).find(|child| self.dom.name(*child) == "code");
-        let above = std::iter::successors(self.dom.parent(id), |id| self.dom.parent(*id)).take(3);
+        let above = std::iter::successors(self.dom.parent(id), |id| self.dom.parent(*id)).take(6);
         code.into_iter().chain([id]).chain(above).find_map(|id| self.stated_language(id))
     }
 
