@@ -19,7 +19,7 @@ pub struct HttpSettings {
     pub no_proxy: Option<String>,
     pub time_limits: TimeLimits,
     /// Judges every address before a connection to it. A proxy resolves names itself.
-    pub guard: Option<AddressGuard>,
+    pub guard: Option<Arc<AddressGuard>>,
 }
 
 /// One kept-alive client per scheme.
@@ -48,7 +48,7 @@ impl HttpClients {
             Some(proxy) => guard.exempting(proxy),
             None => guard.clone(),
         };
-        Self::new(HttpSettings { guard: Some(guard), ..self.settings.clone() })
+        Self::new(HttpSettings { guard: Some(Arc::new(guard)), ..self.settings.clone() })
     }
 
     /// The proxy of the settings.
@@ -103,7 +103,7 @@ impl HttpClients {
             builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string(&direct)));
         }
         if let Some(guard) = &self.settings.guard {
-            builder = builder.dns_resolver(Arc::new(guard.clone()));
+            builder = builder.dns_resolver(guard.clone());
         }
         builder.build().map_err(|error| unusable("the HTTP client", &error))
     }

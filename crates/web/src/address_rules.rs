@@ -93,14 +93,14 @@ impl AddressRules {
     }
 }
 
-/// Returns true if a host is one of the list, or below a `*.` of it. A port in the list is not compared.
+/// Returns true if a host is one of the list; `*.example.org` and `.example.org` are all names below it. A port in the list is not compared.
 fn is_allowed(allowed: &str, host: &str) -> bool {
     let allowed = allowed.trim().to_ascii_lowercase();
     let allowed = match allowed.rsplit_once(':') {
         Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) && !name.contains(':') => name,
         _ => &allowed,
     };
-    match allowed.strip_prefix("*.") {
+    match allowed.strip_prefix('*').unwrap_or(allowed).strip_prefix('.') {
         Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.')),
         None => allowed == host,
     }

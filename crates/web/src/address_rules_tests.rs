@@ -67,6 +67,7 @@ fn network_setting_limits_hosts() {
         (list(), "sub.docs.example", false),
         (list(), "en.wiki.example", true),
         (list(), "wiki.example", false),
+        (Network::Hosts(vec![".wiki.example".into()]), "en.wiki.example", true),
         (list(), "evilwiki.example", false),
     ] {
         let judged = rules(network.clone()).judge_host(host);

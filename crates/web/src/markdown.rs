@@ -97,8 +97,9 @@ impl Writer<'_> {
             }
             match self.dom.name(id) {
                 name if !is_block(name) && !self.inside(id).block => self.inline(id, 0, &mut blocks.line),
-                "a" => blocks.push(self.link_with_blocks(id, depth)),
-                name if is_container(name) => {
+                "a" if depth < MOST_DEPTH => blocks.push(self.link_with_blocks(id, depth)),
+                // An element that is neither, such as one of a script, holds blocks here.
+                name if is_container(name) || !is_block(name) => {
                     blocks.flush();
                     open.push(self.dom.first(id));
                 }

@@ -33,7 +33,8 @@ impl Sources<'_> {
         let mut pages = self.web.extract(&[address.to_owned()]).await;
         let page = pages.pop().ok_or_else(|| "it was not fetched".to_owned())?;
         let text = page.content?;
-        let title = if page.title.is_empty() { String::new() } else { format!("# {}\n\n", page.title) };
+        let has_title = page.title.is_empty() || text.starts_with('#');
+        let title = if has_title { String::new() } else { format!("# {}\n\n", page.title) };
         Ok(title + &text)
     }
 

@@ -51,3 +51,4 @@ mod switching;
 mod system_prompt;
 mod terminal;
 mod turn_ends;
+mod web;

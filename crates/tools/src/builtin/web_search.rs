@@ -45,10 +45,8 @@ impl Tool for WebSearch {
         if query.is_empty() || query.chars().count() > MOST_QUERY {
             return Some(Refusal::Invalid(format!("`query` needs 1 to {MOST_QUERY} characters")));
         }
-        cx.secrets().occur_in(query).then(|| {
-            Refusal::Denied(
-                "the query contains a secret of this Hermes, which is not sent to others".to_owned(),
-            )
+        (cx.clean(query.to_owned()) != query).then(|| {
+            Refusal::Denied("the query contains a key or another secret, which is not sent".to_owned())
         })
     }
 

@@ -62,7 +62,7 @@ async fn failures_and_bad_queries_are_told() {
         (json!({"query": "down"}), "searxng did not answer"),
         (json!({"query": " "}), "1 to 1000 characters"),
         (json!({"query": "x".repeat(1_001)}), "1 to 1000 characters"),
-        (json!({"query": "who has hunter2-hunter2?"}), "contains a secret"),
+        (json!({"query": "who has hunter2-hunter2?"}), "contains a key"),
         (json!({"query": "x", "limit": 101}), "limit"),
     ] {
         let (_, value) = bench.answer("web_search", arguments).await;
