@@ -168,7 +168,7 @@ impl WebClient {
         }
     }
 
-    /// What a service delivers of the pages; `None` for those that it does not.
+    /// The pages that a service delivers; `None` for those that it does not.
     async fn delivered(&self, backend: &Backend, asked: &[Result<Url, String>]) -> Vec<Option<ReadPage>> {
         let mut pages: Vec<Option<ReadPage>> = vec![None; asked.len()];
         let Some(row) = &backend.extract else { return pages };

@@ -41,7 +41,7 @@ pub(crate) fn unpacked(
     }
 }
 
-/// What can be read; an error only if nothing can.
+/// The bytes that can be read; an error only if none can.
 fn read_some(mut from: impl Read, most: usize) -> Result<(Vec<u8>, bool), String> {
     let (mut all, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     loop {
@@ -60,7 +60,7 @@ fn read_some(mut from: impl Read, most: usize) -> Result<(Vec<u8>, bool), String
     }
 }
 
-/// The kind of a page by its content type and its beginning; an error for what is no text.
+/// The kind of a page by its content type and its beginning; an error for binary data.
 pub(crate) fn kind(content_type: Option<&str>, bytes: &[u8]) -> Result<Kind, String> {
     let stated = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let stated = stated.to_ascii_lowercase();

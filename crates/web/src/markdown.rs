@@ -30,7 +30,7 @@ fn page_base(dom: &Dom, url: &Url) -> Url {
     stated.filter(|base| matches!(base.scheme(), "http" | "https")).unwrap_or_else(|| url.clone())
 }
 
-/// What is below a node.
+/// The kinds of elements below a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Inside {
     block: bool,
@@ -39,7 +39,7 @@ struct Inside {
     structure: bool,
 }
 
-/// What is below each node, found in one pass.
+/// Finds the kinds of elements below each node, in one pass.
 fn inside(dom: &Dom) -> Vec<Inside> {
     let mut all = vec![Inside::default(); dom.len()];
     let order: Vec<Id> = dom.walk(Dom::ROOT, |_| false).collect();

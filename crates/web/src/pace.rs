@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pauses_and_long_queues_are_told() {
+    async fn pauses_and_long_queues_are_errors() {
         let pace = Pace::default();
         pace.pause("a", Some(Duration::from_secs(90)));
         assert_eq!(pace.turn("a").await.unwrap_err(), "a gets too many requests; try again in 91 s");

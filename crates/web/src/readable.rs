@@ -19,9 +19,9 @@ const AROUND: [&str; 5] = ["aside", "dialog", "footer", "menu", "nav"];
 const ROLES: [&str; 9] = [
     "alertdialog", "banner", "complementary", "contentinfo", "dialog", "menu", "menubar", "navigation", "search",
 ];
-/// Classes and ids of what is around the content: whole words of them.
+/// Classes and ids of what is around the content, by their parts between hyphens.
 #[rustfmt::skip]
-const WORDS: [&str; 41] = [
+const PARTS: [&str; 41] = [
     "ad", "ads", "advert", "advertisement", "adsense", "banner", "breadcrumb", "breadcrumbs", "disqus",
     "editsection", "footer", "hatnote", "headerlink", "masthead", "menu", "modal", "nav", "navbar", "navbox",
     "navigation", "newsletter", "noprint", "outbrain", "overlay", "pager", "pagination", "popup", "promo",
@@ -87,8 +87,8 @@ fn is_never(dom: &Dom, id: Id) -> bool {
 fn is_wall(dom: &Dom, id: Id) -> bool {
     let is_dialog = matches!(dom.attribute(id, "role"), Some("dialog" | "alertdialog"))
         || dom.attribute(id, "aria-modal") == Some("true");
-    let has_word = || ["class", "id"].iter().any(|name| has_word(dom, id, name, &WALLS));
-    is_dialog || (!KEPT.contains(&dom.name(id)) && has_word())
+    let has_part = || ["class", "id"].iter().any(|name| has_part(dom, id, name, &WALLS));
+    is_dialog || (!KEPT.contains(&dom.name(id)) && has_part())
 }
 
 fn is_hidden(dom: &Dom, id: Id) -> bool {
@@ -113,7 +113,7 @@ fn is_around(dom: &Dom, id: Id) -> bool {
     if dom.attribute(id, "role").is_some_and(|role| ROLES.contains(&role)) {
         return true;
     }
-    !KEPT.contains(&name) && (has_word(dom, id, "class", &WORDS) || has_word(dom, id, "id", &WORDS))
+    !KEPT.contains(&name) && (has_part(dom, id, "class", &PARTS) || has_part(dom, id, "id", &PARTS))
 }
 
 fn starts_with_title(dom: &Dom, id: Id) -> bool {
@@ -129,20 +129,20 @@ fn is_in_article(dom: &Dom, id: Id) -> bool {
     above.into_iter().any(|id| matches!(dom.name(id), "article" | "main"))
 }
 
-/// Returns true if a class or id has one of the words. Several classes of one element are told apart: `no-sidebar`
+/// Returns true if a class or id has a part from the list. Each class is judged by itself: `no-sidebar`
 /// and `has-sidebar` are about the layout.
-fn has_word(dom: &Dom, id: Id, attribute: &str, list: &[&str]) -> bool {
+fn has_part(dom: &Dom, id: Id, attribute: &str, list: &[&str]) -> bool {
     let Some(value) = dom.attribute(id, attribute) else { return false };
     value.split_ascii_whitespace().take(20).any(|class| {
         let class = class.to_ascii_lowercase();
-        let mut words = class.split(['-', '_', ':']).filter(|word| !word.is_empty());
+        let mut parts = class.split(['-', '_', ':']).filter(|part| !part.is_empty());
         let is_layout =
-            words.clone().any(|word| matches!(word, "no" | "has" | "with" | "without" | "content" | "main"));
-        !is_layout && words.any(|word| list.contains(&word))
+            parts.clone().any(|part| matches!(part, "no" | "has" | "with" | "without" | "content" | "main"));
+        !is_layout && parts.any(|part| list.contains(&part))
     })
 }
 
-/// What is below each node: bytes of text, of text in links, and the number of links.
+/// Counts of each node: bytes of text, of text in links, and the number of links.
 struct Counts(Vec<Count>);
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,7 +2,7 @@ use super::*;
 use crate::dom::parse;
 
 #[test]
-fn words_of_classes_tell_boilerplate() {
+fn classes_show_boilerplate() {
     for (class, want) in [
         ("cookie-banner", true),
         ("site_nav", true),

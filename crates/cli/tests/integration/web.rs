@@ -69,7 +69,7 @@ impl World {
         body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
     }
 
-    /// What the model gets for a call in a new session.
+    /// The text that the model gets for a call in a new session.
     fn call(&self, tool: &str, arguments: Value, searxng: &str) -> String {
         self.provider.reply(ReplyScript::call(tool, arguments)).reply(ReplyScript::text("Done."));
         self.run(&["-z", "look"], searxng)
@@ -117,12 +117,12 @@ async fn settings_decide_about_tools_and_network() {
 async fn page_is_attached_to_a_prompt_as_data() {
     let (world, site) = (World::new(PRIVATE).await, site());
     world.provider.reply(ReplyScript::text("A bird.")).reply(ReplyScript::text("No."));
-    let said = world.run(&["chat", "-q", &format!("sum up @url:{site}/heron")], &site);
+    let said = world.run(&["chat", "-q", &format!("summarise @url:{site}/heron")], &site);
     assert!(
-        said.starts_with("sum up\n\n--- Attached Context ---\n<untrusted_tool_result source=\"@url:"),
+        said.starts_with("summarise\n\n--- Attached Context ---\n<untrusted_tool_result source=\"@url:"),
         "{said}"
     );
     assert!(said.contains("# Heron\n\nA bird."), "{said}");
-    let said = world.run(&["chat", "-q", "sum up @url:http://169.254.169.254/x"], &site);
+    let said = world.run(&["chat", "-q", "summarise @url:http://169.254.169.254/x"], &site);
     assert!(said.contains("--- Context Warnings ---") && said.contains("metadata"), "{said}");
 }

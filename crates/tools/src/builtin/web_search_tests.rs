@@ -56,7 +56,7 @@ async fn results_have_positions_and_are_untrusted() {
 }
 
 #[tokio::test]
-async fn failures_and_bad_queries_are_told() {
+async fn failures_and_bad_queries_are_named() {
     let bench = bench();
     for (arguments, want) in [
         (json!({"query": "down"}), "searxng did not answer"),

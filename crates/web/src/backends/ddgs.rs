@@ -1,6 +1,6 @@
 //! The result page of DuckDuckGo for browsers without scripts.
 //!
-//! It is no interface with a promise, so everything about it may be missing: a block without a link is no result, and
+//! Its form is not promised, so everything in it may be missing: a block without a link is skipped, and
 //! a page without results is an error only if it asks for proof of a human.
 
 use super::Entry;

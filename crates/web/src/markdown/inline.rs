@@ -118,7 +118,7 @@ impl Writer<'_> {
     }
 }
 
-/// Adds a text with single spaces between its words.
+/// Adds a text with runs of blanks as single spaces.
 fn add_text(out: &mut String, text: &str) {
     for c in text.chars() {
         let is_space = c.is_whitespace() && c != '\u{a0}';

@@ -42,7 +42,7 @@ async fn compressed_bomb_is_bounded() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_and_what_fails_is_told() {
+async fn binary_data_and_failures_are_errors() {
     let brotli = [("content-type", "text/html"), ("content-encoding", "br")];
     let site = Site::start(vec![
         ("/png", ok("image/png", b"\x89PNG\r\n\x1a\n\0\0".to_vec())),

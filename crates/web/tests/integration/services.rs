@@ -14,7 +14,7 @@ fn settings(backend: &str, variables: &[(&str, &str)]) -> WebSettings {
     }
 }
 
-/// What a SearXNG server answers to `format=json`.
+/// An answer of a SearXNG server to `format=json`.
 fn searxng() -> Answer {
     let results = json!({"query": "q", "number_of_results": 0, "results": [
         {"url": "https://low.example/", "title": "Low", "content": "c", "score": 0.2, "engine": "x"},
