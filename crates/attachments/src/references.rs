@@ -4,7 +4,7 @@ mod parse;
 mod sources;
 
 use hermes_conversation::{TokenCount, estimate_tokens};
-use hermes_guard::{FenceKey, Secrets, delimit, redact};
+use hermes_guard::{FenceKey, Secrets, delimit, fence, redact};
 use parse::{Parsed, Reference, parse};
 pub use sources::Sources;
 
@@ -36,7 +36,7 @@ impl References {
         let (mut attached, mut warnings) = (Vec::new(), Vec::new());
         for (written, reference) in parsed.references {
             match look_up(sources, &reference).await {
-                Ok(found) => attached.push(block(sources.secrets, key, &written, &found)),
+                Ok(found) => attached.push(block(sources.secrets, key, &written, &reference, &found)),
                 Err(why) => warnings.push(format!("{written}: {why}")),
             }
         }
@@ -60,14 +60,17 @@ async fn look_up(sources: &Sources<'_>, reference: &Reference) -> Result<String,
             }
         }
         Reference::Folder { path } => sources.folder(path, MOST_ENTRIES),
-        Reference::Url { .. } => Err("pages are not built in yet; attach a file".to_owned()),
+        Reference::Url { address } => sources.page(address).await,
     }
 }
 
-/// One attachment, between marks that it cannot close, without secrets.
-fn block(secrets: &Secrets, key: &FenceKey, written: &str, found: &str) -> String {
+/// One attachment, between marks that it cannot close, without secrets. A page is marked as text of others.
+fn block(secrets: &Secrets, key: &FenceKey, written: &str, reference: &Reference, found: &str) -> String {
     let safe = redact(secrets, found);
-    delimit(key, "attachment", written, &safe)
+    match reference {
+        Reference::Url { .. } => fence(key, written, &safe),
+        _ => delimit(key, "attachment", written, &safe),
+    }
 }
 
 fn tokens(text: &str) -> u64 {

@@ -59,6 +59,8 @@ section! {
         approvals: ApprovalSettings,
         sandbox: SandboxSettings,
         tools: ToolSettings,
+        web: WebSettings,
+        security: SecuritySettings,
         display: DisplaySettings,
         sessions: SessionSettings,
         logging: LoggingSettings,

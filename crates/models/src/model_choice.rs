@@ -72,7 +72,7 @@ pub fn http_clients(config: &Config) -> Result<HttpClients, ModelsError> {
         proxy: config.settings.network.proxy.get()?.as_deref().map(str::to_owned),
         no_proxy: config.settings.network.no_proxy.get()?.as_deref().map(str::to_owned),
         time_limits: time_limits(config)?,
-        public_only: false,
+        guard: None,
     }))
 }
 

@@ -4,8 +4,7 @@
 //! and one for https. Both follow no redirects and ask for no compression; their proxy comes from settings, never
 //! from the environment.
 
-use crate::public_address::PublicResolver;
-use crate::{Deadlines, TimeLimits, TlsOptions};
+use crate::{AddressGuard, Deadlines, TimeLimits, TlsOptions};
 use hermes_wire::Failure;
 use reqwest::{Certificate, Client, Proxy, redirect};
 use std::sync::{Arc, OnceLock};
@@ -19,8 +18,8 @@ pub struct HttpSettings {
     /// Hosts that are reached directly, separated by commas; loopback always is.
     pub no_proxy: Option<String>,
     pub time_limits: TimeLimits,
-    /// Connect to public addresses only. A proxy resolves names itself.
-    pub public_only: bool,
+    /// Judges every address before a connection to it. A proxy resolves names itself.
+    pub guard: Option<Arc<AddressGuard>>,
 }
 
 /// One kept-alive client per scheme.
@@ -43,9 +42,18 @@ impl HttpClients {
         Self { settings, ..Self::default() }
     }
 
-    /// Clients with the same settings that connect to public addresses only.
-    pub(crate) fn public_only(&self) -> Self {
-        Self::new(HttpSettings { public_only: true, ..self.settings.clone() })
+    /// Clients with the same settings whose connections are judged. The host of a proxy is exempt.
+    pub(crate) fn guarded(&self, guard: &AddressGuard) -> Self {
+        let guard = match self.proxy() {
+            Some(proxy) => guard.exempting(proxy),
+            None => guard.clone(),
+        };
+        Self::new(HttpSettings { guard: Some(Arc::new(guard)), ..self.settings.clone() })
+    }
+
+    /// The proxy of the settings.
+    pub(crate) fn proxy(&self) -> Option<&str> {
+        self.settings.proxy.as_deref().filter(|proxy| !proxy.is_empty())
     }
 
     /// Returns the clients for an endpoint with these certificates: these ones, unless it has its own.
@@ -88,13 +96,14 @@ impl HttpClients {
         } else {
             builder = trusting(builder, &self.tls)?;
         }
-        if let Some(proxy) = self.settings.proxy.as_deref().filter(|proxy| !proxy.is_empty()) {
+        if let Some(proxy) = self.proxy() {
             let proxy = Proxy::all(proxy).map_err(|error| unusable("network.proxy", &error))?;
             let direct =
                 format!("localhost,127.0.0.1,::1,{}", self.settings.no_proxy.as_deref().unwrap_or_default());
             builder = builder.proxy(proxy.no_proxy(reqwest::NoProxy::from_string(&direct)));
-        } else if self.settings.public_only {
-            builder = builder.dns_resolver(Arc::new(PublicResolver));
+        }
+        if let Some(guard) = &self.settings.guard {
+            builder = builder.dns_resolver(guard.clone());
         }
         builder.build().map_err(|error| unusable("the HTTP client", &error))
     }

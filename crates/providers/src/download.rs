@@ -2,7 +2,7 @@
 
 use crate::Fetcher;
 use crate::address::origin;
-use crate::public_address::{Reach, private_literal};
+use crate::{AddressGuard, Reach};
 use hermes_wire::Failure;
 use url::Url;
 
@@ -13,16 +13,17 @@ const MOST_REDIRECTS: usize = 5;
 /// machine only. Addresses are checked on connecting.
 pub async fn download(fetcher: &Fetcher, url: Url, most: usize, reach: Reach) -> Result<Vec<u8>, Failure> {
     let mut url = url;
+    let guard = AddressGuard::new(reach, "use --allow-private if you mean it");
     let clients = match reach {
-        Reach::Public => fetcher.clients.public_only(),
+        Reach::Public => fetcher.clients.guarded(&guard),
         Reach::Private => fetcher.clients.clone(),
     };
     for _ in 0..=MOST_REDIRECTS {
         if url.scheme() != "https" && !crate::is_loopback(&url) {
             return Err(refused(&url, "plain http is not allowed; use https".to_owned()));
         }
-        if let Some(why) = private_literal(&url).filter(|_| reach == Reach::Public) {
-            return Err(refused(&url, why));
+        if reach == Reach::Public {
+            guard.judge_number(&url).map_err(|why| refused(&url, why))?;
         }
         let request = clients.of(&url)?.get(url.clone());
         let answer = fetcher.any_answer(request, origin(&url), most).await?;

@@ -26,6 +26,18 @@ pub struct Fetcher {
     pub limit: Duration,
 }
 
+/// A request to the API of a service, with a key that belongs to the origin of `url`.
+#[derive(Debug, Clone)]
+pub struct ApiRequest {
+    pub url: Url,
+    /// Headers, of which some may hold the key.
+    pub headers: Vec<(&'static str, String)>,
+    /// The content type and the body; without one, it is a GET.
+    pub body: Option<(&'static str, String)>,
+    /// The largest answer that is read.
+    pub most: usize,
+}
+
 /// The header in which most servers take a key.
 pub(crate) fn bearer(key: Option<&SecretString>) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -61,6 +73,32 @@ impl Fetcher {
         body: &Value,
     ) -> Result<Value, Failure> {
         self.ask(url, bearer(key), key, Some(body)).await
+    }
+
+    /// Sends a request to a service and reads the whole answer; anything but success is a failure. Redirects are not
+    /// followed.
+    pub async fn call_api(&self, request: ApiRequest) -> Result<Vec<u8>, Failure> {
+        let (client, place) = (self.clients.of(&request.url)?, origin(&request.url));
+        let mut call = match request.body {
+            None => client.get(request.url),
+            Some((kind, body)) => client.post(request.url).header(CONTENT_TYPE, kind).body(body),
+        };
+        for (name, value) in request.headers {
+            let mut value = HeaderValue::from_str(&value).map_err(|_| Failure::Unreachable {
+                origin: place.clone(),
+                cause: format!("the value of the header {name} has a character that cannot be sent"),
+            })?;
+            value.set_sensitive(true);
+            call = call.header(name, value);
+        }
+        let answer = self.whole_answer(call, place, request.most).await?;
+        if !answer.status.is_success() {
+            let body = redact(&self.secrets, &String::from_utf8_lossy(&answer.bytes)).into_owned();
+            let retry_after = answer.headers.get("retry-after").and_then(|value| value.to_str().ok());
+            let retry_after = retry_after.and_then(|text| text.parse().ok()).map(Duration::from_secs);
+            return Err(Failure::Http { status: answer.status.as_u16(), retry_after, body });
+        }
+        Ok(answer.bytes)
     }
 
     async fn ask(

@@ -4,6 +4,7 @@
 //! nowhere else: clients follow no redirects.
 
 mod address;
+mod address_guard;
 mod catalogue;
 mod client;
 pub mod credentials;
@@ -21,6 +22,7 @@ mod metered;
 mod mode;
 mod models_list;
 mod outbox;
+mod page;
 mod probe;
 mod public_address;
 mod receive;
@@ -31,6 +33,7 @@ mod tap;
 mod transport;
 
 pub use address::{is_loopback, parse_base_url, proxy_problem, shown as shown_url};
+pub use address_guard::{AddressGuard, Names, is_metadata};
 pub use catalogue::chat_reasoning::{ReasoningRule, reasoning_fields};
 pub use catalogue::{
     Auth, ChatQuirks, Forbidden, KeyProof, LoginQuirks, MessagesQuirks, ModeRule, Models, Provider,
@@ -45,7 +48,7 @@ pub use facts::{
     EndpointFacts, Fact, FactSource, ModelFacts, Prices, Stated, StoredModels, Tariff, facts, models_file,
     per_million, per_token,
 };
-pub use fetch::Fetcher;
+pub use fetch::{ApiRequest, Fetcher};
 pub use http_model::HttpModel;
 pub use key_check::{KeyCheck, check_key};
 pub use lm_studio::lm_studio_efforts;
@@ -54,6 +57,7 @@ pub use metered::{AskPrices, Metered};
 pub use mode::{ChosenMode, ModeName, ModeReason, api_mode};
 pub use models_list::{ListedModel, list_models};
 pub use outbox::{Outbox, OutboxError};
+pub use page::{Page, PageError, PageFetcher};
 pub use probe::{Basis, ProbedServer, ServedWindow, ServerKind, Window, probe, served_window};
 pub use public_address::{Reach, is_public, public_addresses, repository_host};
 pub use request_extras::{ExtraHeaders, RequestExtras, RouterSettings, Thinking, TlsOptions, unsent_extras};

@@ -3,9 +3,8 @@
 //! A name is resolved once, its addresses are checked, and the connection goes to one of them: a name that resolves
 //! differently the next time has no effect.
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use url::{Host, Url};
+use url::Url;
 
 /// The addresses that a download may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,18 +13,6 @@ pub enum Reach {
     Public,
     /// Private addresses as well, as the user asked.
     Private,
-}
-
-/// Resolves names to public addresses only.
-pub(crate) struct PublicResolver;
-
-impl Resolve for PublicResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            let found = public_addresses(name.as_str(), 0).await?;
-            Ok(Box::new(found.into_iter()) as Addrs)
-        })
-    }
 }
 
 /// The public addresses of a host name.
@@ -38,18 +25,27 @@ pub async fn public_addresses(host: &str, port: u16) -> std::io::Result<Vec<Sock
     }
 }
 
-/// Returns the reason why an address with a numeric host is refused, if it is.
-pub(crate) fn private_literal(url: &Url) -> Option<String> {
-    let address: IpAddr = match url.host()? {
-        Host::Ipv4(address) => address.into(),
-        Host::Ipv6(address) => address.into(),
-        Host::Domain(_) => return None,
-    };
-    (!is_public(address)).then(|| private_place(url.host_str().unwrap_or_default(), address))
-}
-
 fn private_place(host: &str, address: IpAddr) -> String {
     format!("{host} is at the private address {address}; use --allow-private if you mean it")
+}
+
+/// The IPv4 address that an address carries, in any form.
+pub(crate) fn carried_v4(address: IpAddr) -> Option<Ipv4Addr> {
+    let address = match address {
+        IpAddr::V4(address) => return Some(address),
+        IpAddr::V6(address) => address,
+    };
+    let [a, b, c, d, e, f, g, h] = address.segments();
+    let of = |high: u16, low: u16| {
+        let ([w, x], [y, z]) = (high.to_be_bytes(), low.to_be_bytes());
+        Some(Ipv4Addr::new(w, x, y, z))
+    };
+    match (a, b) {
+        (0, 0) if (c, d) == (0, 0) && matches!((e, f), (0, 0 | 0xffff) | (0xffff, 0)) => of(g, h),
+        (0x64, 0xff9b) => of(g, h),
+        (0x2002, _) => of(b, c),
+        _ => None,
+    }
 }
 
 /// Host and port of a repository, and true if it is fetched over HTTP; `None` for one on this machine.
@@ -191,21 +187,6 @@ mod tests {
         ] {
             let want = want.map(|(host, port, is_web)| (host.to_owned(), port, is_web));
             assert_eq!(repository_host(url), want, "{url}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_understood_as_a_connection_would() {
-        for (url, is_private) in [
-            ("https://127.0.0.1/x", true),
-            ("https://2130706433/x", true),
-            ("https://0x7f.1/x", true),
-            ("https://0177.0.0.1/x", true),
-            ("https://[::ffff:127.0.0.1]/x", true),
-            ("https://8.8.8.8/x", false),
-            ("https://localhost/x", false),
-        ] {
-            assert_eq!(private_literal(&url.parse().unwrap()).is_some(), is_private, "{url}");
         }
     }
 

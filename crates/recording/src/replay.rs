@@ -140,6 +140,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         record: None,
         library: None,
         processes: None,
+        web: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

@@ -56,7 +56,7 @@ pub(crate) fn sandbox(settings: &Settings) -> Result<SandboxSettings, RuntimeErr
 }
 
 /// Reads `sandbox.network`. YAML reads a bare `on` or `off` as a boolean.
-fn network(words: &[String]) -> Network {
+pub(crate) fn network(words: &[String]) -> Network {
     match words {
         [word] if matches!(word.as_str(), "on" | "true") => Network::On,
         [] => Network::Off,

@@ -39,6 +39,7 @@ mod submission;
 mod summaries;
 #[cfg(test)]
 mod testing;
+mod web;
 
 pub use approvals::{
     CommandCheck, SandboxStatus, approval_scene, command_check, sandbox_policy, sandbox_status,

@@ -26,8 +26,9 @@ use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
     AskUser, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Processes, Registry,
-    ToolContext, ToolSettings, ToolSetup, Toolset, Withheld,
+    ToolContext, ToolSettings, ToolSetup, Toolset, WEB_SEARCH, Withheld,
 };
+use hermes_web::{WebClient, WebPorts};
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -96,6 +97,7 @@ pub struct Shared {
     pub(crate) cooldowns: Arc<Cooldowns>,
     supervised: Option<Supervised>,
     processes: OnceLock<ProcessManager>,
+    web: OnceLock<Arc<WebClient>>,
     pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// Notices for the user, until a front end takes them.
     notices: Arc<Mutex<Vec<String>>>,
@@ -121,6 +123,9 @@ impl Runtime {
         if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(enabled, disabled) {
             registry = registry.with_context_tools();
         }
+        if crate::web::cannot_search(&config)? {
+            registry = registry.without(WEB_SEARCH);
+        }
         let registry = registry.with_catalogue(deferral(&config)?);
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
@@ -132,6 +137,7 @@ impl Runtime {
         Ok(Self(Arc::new(Shared {
             supervised,
             processes: OnceLock::new(),
+            web: OnceLock::new(),
             hooks,
             notices,
             home_notice: modes_notice(&loose),
@@ -378,6 +384,7 @@ impl Runtime {
             record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             library: Some(Arc::new(PastSessions { runtime: self.clone(), session: session.clone() })),
             processes,
+            web: Some(self.web()?),
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
@@ -390,6 +397,17 @@ impl Runtime {
             locks: self.locks.clone(),
             safety: self.safety(session)?,
         })))
+    }
+
+    /// The web, which all sessions share.
+    pub(crate) fn web(&self) -> Result<Arc<WebClient>, RuntimeError> {
+        if let Some(web) = self.web.get() {
+            return Ok(web.clone());
+        }
+        let settings = crate::web::settings(&self.config, &self.launch.home)?;
+        let (clients, secrets) = (self.clients.clone(), self.secrets.clone());
+        let web = WebClient::new(settings, WebPorts { clients, secrets, names: None });
+        Ok(self.web.get_or_init(|| Arc::new(web)).clone())
     }
 
     /// The source of the fence key, which is read or created by the first session that needs it.
@@ -416,6 +434,7 @@ impl Runtime {
             approvals: crate::approvals::policy(settings)?,
             folder_hints: !settings.agent.ignore_rules.value()?,
             withheld: withheld(&self.config),
+            extract_char_limit: number(&settings.web.extract_char_limit, default.extract_char_limit)?,
             clarify_timeout: settings.agent.clarify_timeout.value()?,
             ..default
         })

@@ -115,8 +115,17 @@ impl Session {
         };
         let (runtime, cwd) = (self.runtime(), self.cwd());
         let places = runtime.places();
-        let sources =
-            Sources { cwd: &cwd, places: &places, shell: &runtime.launch.shell, secrets: &runtime.secrets };
+        let web = match runtime.web() {
+            Ok(web) => web,
+            Err(error) => return ExpandedPrompt { text, warnings: vec![error.to_string()] },
+        };
+        let sources = Sources {
+            cwd: &cwd,
+            places: &places,
+            shell: &runtime.launch.shell,
+            secrets: &runtime.secrets,
+            web: &*web,
+        };
         let window = model_facts::known(runtime.home(), self.endpoint()).window.value;
         references.attach(&sources, &runtime.fence_key(), window).await
     }

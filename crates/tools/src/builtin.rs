@@ -25,6 +25,8 @@ mod skills;
 mod syntax;
 pub(crate) mod terminal;
 pub(crate) mod todo;
+mod web_extract;
+mod web_search;
 mod whole_file;
 mod write_file;
 
@@ -38,6 +40,9 @@ pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::
 
 /// The tool whose newest result holds the plan of a session; see [`todo::list_in`].
 pub const PLAN_TOOL: &str = todo::TodoTool::NAME;
+
+/// The tool for searching the web; a session without a search backend does not have it.
+pub const WEB_SEARCH: &str = web_search::WebSearch::NAME;
 
 /// Lists tools once, to make them and to look up their facts.
 macro_rules! tools {
@@ -75,6 +80,8 @@ tools! {
     skills::SkillsList,
     terminal::Terminal,
     todo::TodoTool,
+    web_extract::WebExtract,
+    web_search::WebSearch,
     write_file::WriteFile,
 }
 

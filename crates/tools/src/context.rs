@@ -9,7 +9,7 @@ use crate::reads::ReadLog;
 use crate::record_reader::RecordReader;
 use crate::safety::project_of;
 use crate::session_library::SessionLibrary;
-use crate::{Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, user_home};
+use crate::{Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, Web, user_home};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, Exports, SpillLimits};
@@ -52,6 +52,8 @@ pub struct ToolSetup {
     pub library: Option<Arc<dyn SessionLibrary>>,
     /// Commands in the background, if there can be any.
     pub processes: Option<Arc<dyn Processes>>,
+    /// The web, if the session can reach it.
+    pub web: Option<Arc<dyn Web>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -283,6 +285,15 @@ impl ToolContext {
 
     pub(crate) fn processes(&self) -> Option<&Arc<dyn Processes>> {
         self.setup.processes.as_ref()
+    }
+
+    pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
+        self.setup.web.as_ref()
+    }
+
+    /// The directory for the texts of long web pages.
+    pub(crate) fn web_dir(&self) -> PathBuf {
+        self.setup.home.join("cache").join("web")
     }
 
     /// The background processes, for sessions that work for this one.

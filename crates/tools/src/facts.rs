@@ -24,11 +24,8 @@ pub fn facts_of(tool: &str) -> ToolFacts {
 
 /// The facts of a tool that only other Hermes builds have.
 fn elsewhere(tool: &str) -> ToolFacts {
-    const FETCH: ToolFacts = ToolFacts { kind: ToolKind::Fetch, reads_only: true, ..ToolFacts::DEFAULT };
     const DEFAULT: ToolFacts = ToolFacts::DEFAULT;
     match tool {
-        "web_search" => ToolFacts { digest: CallDigest::of(&["query"]), ..FETCH },
-        "web_extract" => ToolFacts { digest: CallDigest::of(&["urls", "url"]), ..FETCH },
         "execute_code" => ToolFacts {
             kind: ToolKind::Execute,
             for_subagents: ForSubagents::No,

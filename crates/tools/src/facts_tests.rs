@@ -41,6 +41,8 @@ fn builtin_tools_have_title_and_kind() {
     tool_call other ⚡ tool_call
     tool_describe read 🔍 tool
     tool_search search 🔍 tools
+    web_extract fetch 📄 fetch
+    web_search fetch 🌐 search
     write_file edit ✍️ write
     skill_manage edit 📝 skill
     ");

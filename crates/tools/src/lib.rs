@@ -45,6 +45,7 @@ mod untrusted;
 mod user_home;
 mod v4a;
 mod validate;
+mod web;
 
 #[cfg(test)]
 mod testing;
@@ -55,11 +56,11 @@ pub use approval::{
     Unattended, decide, denied_text, smart_prompt,
 };
 pub use batch::{batch_limit, fit_batch};
-pub use builtin::PLAN_TOOL;
 pub use builtin::background::PROCESS_TERMINAL;
 pub use builtin::delegate_task::recollected;
 pub use builtin::terminal::{collected, collected_start, kept_output};
 pub use builtin::todo::{Todo, TodoStatus, list_in as todo_list_in};
+pub use builtin::{PLAN_TOOL, WEB_SEARCH};
 pub use catalogue::Deferral;
 pub use clarify::{Clarified, Question};
 pub use context::{FenceKeys, ToolContext, ToolSetup, command_key};
@@ -85,3 +86,4 @@ pub use text::strip_ansi;
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Origin, Refusal, Tool, ToolError, ToolOutput};
 pub use toolset::{Toolset, ToolsetError};
 pub use validate::fits_schema;
+pub use web::{Web, WebHit, WebPage};

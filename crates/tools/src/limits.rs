@@ -5,7 +5,7 @@
 
 use crate::text::head;
 use crate::{Origin, ToolContext, ToolOutput, untrusted};
-use hermes_exec::SpillFile;
+use hermes_exec::{SpillFile, SpillLimits};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -110,6 +110,15 @@ pub(crate) fn save(cx: &ToolContext, text: &str, origin: Origin) -> std::io::Res
         Origin::Here => file.finish(),
         Origin::Outside => file.finish_as(untrusted::ENDING),
     }
+}
+
+/// Writes a text of others to a private file in `dir`, whose oldest files make room.
+pub(crate) fn save_untrusted(dir: &std::path::Path, text: &str) -> std::io::Result<PathBuf> {
+    /// Bytes that all of them may have.
+    const TOTAL: u64 = 64 << 20;
+    let mut file = SpillFile::create(dir, SpillLimits { total: TOTAL, ..SpillLimits::default() })?;
+    file.write(text.as_bytes())?;
+    file.finish_as(untrusted::ENDING)
 }
 
 #[cfg(test)]

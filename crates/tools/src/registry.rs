@@ -203,6 +203,12 @@ impl Registry {
         self.retained(|tool| tool.toolset() != toolset.as_str())
     }
 
+    /// The same tools without this one.
+    #[must_use]
+    pub fn without(&self, name: &str) -> Self {
+        self.retained(|tool| tool.name() != name)
+    }
+
     /// The tools that a sub-agent may have.
     #[must_use]
     pub fn for_subagent(&self, may_delegate: bool) -> Self {

@@ -25,6 +25,8 @@ pub struct ToolSettings {
     pub approvals: ApprovalPolicy,
     /// Seconds that the user has to answer a question; 0 means no limit.
     pub clarify_timeout: u64,
+    /// Characters of a web page that reach the model.
+    pub extract_char_limit: usize,
     /// Results tell of instructions in the folders they are from.
     pub folder_hints: bool,
     /// Tools that a setting keeps from running, whatever the approvals are.
@@ -69,6 +71,7 @@ impl Default for ToolSettings {
             files_total: SpillLimits::default().total,
             approvals: ApprovalPolicy::default(),
             clarify_timeout: 3600,
+            extract_char_limit: 15_000,
             folder_hints: false,
             withheld: Vec::new(),
         }

@@ -7,7 +7,7 @@ use crate::{
 use hermes_conversation::{
     AssistantMessage, BoxFuture, CallId, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message,
     Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall,
-    Transcript,
+    ToolMessage, Transcript,
 };
 use hermes_exec::Local;
 use hermes_gate::{Assessment, Effect, EffectKind, Finding};
@@ -64,6 +64,7 @@ impl Bench {
             record: None,
             library: None,
             processes: None,
+            web: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),
@@ -134,8 +135,14 @@ impl Bench {
 
     /// Prepares and runs a call, and reads its result.
     pub(crate) async fn call(&self, name: &str, arguments: impl ToString) -> Value {
+        self.answer(name, arguments).await.1
+    }
+
+    /// The message of a call and its result.
+    pub(crate) async fn answer(&self, name: &str, arguments: impl ToString) -> (ToolMessage, Value) {
         let finished = self.finish(name, arguments).await;
-        serde_json::from_str(finished.message.content.as_text()).unwrap()
+        let value = serde_json::from_str(finished.message.content.as_text()).unwrap();
+        (finished.message, value)
     }
 }
 

@@ -17,6 +17,7 @@ pub enum Toolset {
     Memory,
     SessionSearch,
     Skills,
+    Web,
     /// Looking at what is no longer sent.
     ContextEngine,
     /// Tools that stand in for others.
@@ -25,7 +26,7 @@ pub enum Toolset {
 
 impl Toolset {
     /// Every toolset that has built-in tools.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Terminal,
         Self::File,
         Self::Todo,
@@ -34,6 +35,7 @@ impl Toolset {
         Self::Memory,
         Self::SessionSearch,
         Self::Skills,
+        Self::Web,
         Self::ContextEngine,
         Self::Catalogue,
     ];
@@ -48,6 +50,7 @@ impl Toolset {
             Self::Memory => "memory",
             Self::SessionSearch => "session_search",
             Self::Skills => "skills",
+            Self::Web => "web",
             Self::ContextEngine => "context_engine",
             Self::Catalogue => "catalogue",
         }

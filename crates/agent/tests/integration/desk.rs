@@ -29,6 +29,7 @@ pub(crate) fn ports(
         record: None,
         library: None,
         processes: None,
+        web: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

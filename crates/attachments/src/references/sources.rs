@@ -2,7 +2,7 @@
 
 use hermes_exec::child_env;
 use hermes_guard::Secrets;
-use hermes_tools::{OpenError, Places, open_inside, project_root};
+use hermes_tools::{OpenError, Places, Web, open_inside, project_root};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,21 @@ pub struct Sources<'a> {
     pub shell: &'a BTreeMap<String, String>,
     /// Removed from what is attached.
     pub secrets: &'a Secrets,
+    /// The web, by the rules of the web tools.
+    pub web: &'a dyn Web,
 }
 
 impl Sources<'_> {
+    /// The text of a page.
+    pub(super) async fn page(&self, address: &str) -> Result<String, String> {
+        let mut pages = self.web.extract(&[address.to_owned()]).await;
+        let page = pages.pop().ok_or_else(|| "it was not fetched".to_owned())?;
+        let text = page.content?;
+        let has_title = page.title.is_empty() || text.starts_with('#');
+        let title = if has_title { String::new() } else { format!("# {}\n\n", page.title) };
+        Ok(title + &text)
+    }
+
     /// The text of a file below the working directory that is not protected.
     pub(super) fn file(&self, written: &str) -> Result<String, String> {
         let path = self.resolve(written);

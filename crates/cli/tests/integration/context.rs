@@ -69,7 +69,7 @@ async fn long_conversation_is_compacted_in_a_terminal() {
     screen.expect("of 20K tokens").await;
     screen.expect("compaction at 10K tokens (engine: compressor)").await;
     screen.expect("❯ \r\x1b[2C").await;
-    for turn in 4..7 {
+    for turn in 4..8 {
         screen.type_keys(&format!("{}\r", question(turn)));
         screen.expect("So it is.").await;
         screen.expect("❯ \r\x1b[2C").await;

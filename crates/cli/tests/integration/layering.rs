@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 29] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -30,6 +30,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
     ("processes", &["conversation", "exec", "guard", "store", "tools"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
+    ("web", &["conversation", "documents", "guard", "providers", "tools", "wire"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "sandbox", "tools"]),
     (
@@ -72,6 +73,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
             "store",
             "telemetry",
             "tools",
+            "web",
             "wire",
         ],
     ),

@@ -52,3 +52,4 @@ mod switching;
 mod system_prompt;
 mod terminal;
 mod turn_ends;
+mod web;

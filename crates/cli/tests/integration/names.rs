@@ -21,6 +21,8 @@ const NOT_TOOLS: &[(&str, &str, &str)] = &[
     ("compaction/files.rs", "patch", "an argument that holds a patch, of whatever tool"),
     ("prompt/src/layers.rs", "memory", "the name of a layer"),
     ("otlp/span.rs", "tool_call", "the name of a span"),
+    ("responses/tools.rs", "web_search", "the search that xAI runs on its server"),
+    ("conversation/src/auxiliary.rs", "web_extract", "an auxiliary task"),
     ("wire/src/text_calls.rs", "tool_call", "markup that models write"),
     ("text_calls/json.rs", "tool_call", "markup that models write"),
 ];

@@ -50,7 +50,7 @@ async fn unsupported_privacy_setting_stops_the_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unused_settings_are_one_line() {
     let more = "memory:\n  provider: honcho\nmcp_servers:\n  a: {command: x, args: [y]}\nagent:\n  max_turn: 3\n\
-                security:\n  website_blocklist:\n    enabled: true\n";
+                security:\n  tirith_fail_open: false\n";
     let (home, provider) = home_with(more).await;
     provider.reply(ReplyScript::text("Hello."));
     let out = run(home.path(), &["-z", "hi"]).await;

@@ -109,3 +109,40 @@ choice! {
         Auto = "auto",
     }
 }
+
+section! {
+    /// Searching the web and reading pages.
+    WebSettings in [web] {
+        /// service that searches and reads pages: tavily, exa, parallel, firecrawl, searxng, brave-free, ddgs, or direct
+        backend: Text;
+        /// service that searches, if it is another one
+        search_backend: Text;
+        /// service that reads pages, if it is another one; direct needs none
+        extract_backend: Text;
+        /// maximum characters of a page in a tool result
+        extract_char_limit: u64 = 15_000;
+    }
+}
+
+section! {
+    /// Addresses that tools may fetch.
+    SecuritySettings in [security] {
+        /// fetch pages at private addresses too
+        allow_private_urls: bool = false;
+    }
+    sections {
+        website_blocklist: BlocklistSettings,
+    }
+}
+
+section! {
+    /// Domains that are never fetched.
+    BlocklistSettings in [security.website_blocklist] {
+        /// refuse the domains of the blocklist
+        enabled: bool = false;
+        /// blocked domains, with everything below them
+        domains: List = [];
+        /// files with a blocked domain on each line; below the home directory unless absolute
+        shared_files: List = [];
+    }
+}

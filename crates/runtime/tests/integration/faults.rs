@@ -79,6 +79,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         record: None,
         library: None,
         processes: None,
+        web: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

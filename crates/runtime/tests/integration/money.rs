@@ -225,6 +225,7 @@ fn ports(world: &World) -> Ports {
         record: None,
         library: None,
         processes: None,
+        web: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,
