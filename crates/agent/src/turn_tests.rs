@@ -419,7 +419,7 @@ fn text_beside_housekeeping_calls_is_the_answer_if_nothing_follows() {
         let mut said = calling(CallState::Complete, FinishReason::ToolCalls);
         said.message.text = text.to_owned();
         turn.next(Event::Replied(said));
-        turn.tools_ran(BatchNotes { unchecked: None, only_housekeeping });
+        turn.tools_ran(BatchNotes { only_housekeeping, ..BatchNotes::default() });
         turn.next(Event::ToolsDone);
         let step = turn.next(Event::Replied(reply("", FinishReason::Stop)));
         match step {
@@ -441,7 +441,7 @@ fn asks_for_a_check(step: &Step) -> bool {
 fn edit(turn: &mut Turn, unchecked: bool) {
     turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
     let unchecked = unchecked.then(|| "`a.rs`".to_owned());
-    turn.tools_ran(BatchNotes { unchecked, only_housekeeping: false });
+    turn.tools_ran(BatchNotes { unchecked, ..BatchNotes::default() });
     turn.next(Event::ToolsDone);
 }
 

@@ -6,6 +6,7 @@ mod blocking;
 mod clarify;
 mod context_tools;
 pub(crate) mod delegate_task;
+pub(crate) mod execute_code;
 mod exit_meaning;
 mod foreground;
 mod found;
@@ -61,6 +62,7 @@ tools! {
     tools, tool_facts,
     clarify::Clarify,
     delegate_task::DelegateTask,
+    execute_code::ExecuteCode,
     memory::MemoryTool,
     patch::Patch,
     process::Process,

@@ -53,7 +53,7 @@ fn elsewhere(tool: &str) -> ToolFacts {
     }
 }
 
-fn code_size(arguments: &Map<String, Value>) -> String {
+pub(crate) fn code_size(arguments: &Map<String, Value>) -> String {
     let lines = arguments.get("code").and_then(Value::as_str).map_or(0, |code| code.lines().count());
     format!("{lines} lines of code")
 }
