@@ -4,7 +4,7 @@
 //! here as far as something is known about them; every other name has the default facts.
 
 use crate::{builtin, catalogue};
-use hermes_conversation::{CallDigest, ForSubagents, Outcome, Subject, ToolFacts, ToolKind, ToolTable};
+use hermes_conversation::{CallDigest, ForSubagents, ToolFacts, ToolKind, ToolTable};
 use serde_json::{Map, Value};
 
 /// Every tool that is known by its name, without a registry.
@@ -29,12 +29,6 @@ fn elsewhere(tool: &str) -> ToolFacts {
     match tool {
         "web_search" => ToolFacts { digest: CallDigest::of(&["query"]), ..FETCH },
         "web_extract" => ToolFacts { digest: CallDigest::of(&["urls", "url"]), ..FETCH },
-        "execute_code" => ToolFacts {
-            kind: ToolKind::Execute,
-            for_subagents: ForSubagents::No,
-            digest: CallDigest { subject: Subject::Text(code_size), outcome: Outcome::ExitCode },
-            ..DEFAULT
-        },
         "send_message" => ToolFacts { for_subagents: ForSubagents::No, ..DEFAULT },
         name if name.starts_with("browser") => ToolFacts {
             kind: ToolKind::Fetch,
