@@ -23,9 +23,10 @@ fn script(text: &str) -> ReplyScript {
     ReplyScript::call("execute_code", json!({ "code": text }))
 }
 
-/// A home directory that commands run in, without a sandbox.
+/// A project that commands run in, without a sandbox.
 struct Desk {
     home: TempHome,
+    project: TempHome,
     provider: FakeProvider,
 }
 
@@ -33,15 +34,15 @@ impl Desk {
     async fn new() -> Self {
         let (home, provider) = (TempHome::new(), FakeProvider::start().await);
         home.write_config(&custom_model(&provider.base_url()));
-        Self { home, provider }
+        Self { home, provider, project: TempHome::new() }
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.home.path().join(name)
+        self.project.path().join(name)
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        hermes(self.home.path(), self.home.path(), args)
+        hermes(self.home.path(), self.project.path(), args)
     }
 
     fn log(&self) -> Vec<String> {
@@ -75,20 +76,18 @@ impl Desk {
 
     /// Waits until no process of a script is left.
     async fn script_is_gone(&self) {
-        let folder = std::env::temp_dir();
-        let _ = folder;
-        eventually("the end of the script", || !is_script_running(&self.home)).await;
+        eventually("the end of the script", || !is_script_running(&self.project)).await;
     }
 }
 
-/// Returns true while an interpreter runs a script in this home.
-fn is_script_running(home: &TempHome) -> bool {
-    let home = home.path().canonicalize().unwrap();
+/// Returns true while an interpreter runs a script in this directory.
+fn is_script_running(project: &TempHome) -> bool {
+    let project = project.path().canonicalize().unwrap();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries.into_iter().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let is_script = String::from_utf8_lossy(&line).contains("hermes_sandbox_");
-        is_script && std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == home)
+        is_script && std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == project)
     })
 }
 
@@ -112,8 +111,8 @@ async fn fifty_calls_of_one_script_are_recorded_and_replayed() {
     }
     let desk = Desk::new().await;
     desk.provider.reply(script(FIFTY)).reply(ReplyScript::text("Done."));
-    let file = desk.file("run.jsonl").display().to_string();
-    let out = run(desk.home.path(), &["--record", &file, "--yolo", "-z", "go"]).await;
+    let file = desk.home.path().join("run.jsonl").display().to_string();
+    let out = finished(desk.command(&["--record", &file, "--yolo", "-z", "go"])).await;
     assert_eq!((stdout(&out).as_str(), code(&out)), ("Done.\n", 0), "{}", stderr(&out));
     let told = desk.told();
     let got = (&told["status"], &told["output"], &told["tool_calls_made"]);
@@ -125,12 +124,12 @@ async fn fifty_calls_of_one_script_are_recorded_and_replayed() {
     }
     // A replay has the result of the script, and repeats none of its calls.
     std::fs::remove_file(desk.file("log")).unwrap();
-    let Desk { home, provider } = desk;
+    let Desk { home: _home, project, provider } = desk;
     drop(provider);
     let elsewhere = TempHome::new();
     let replayed = run(elsewhere.path(), &["replay", &file]).await;
     assert_identical(&replayed, 2);
-    assert!(!home.path().join("log").exists() && !elsewhere.path().join("log").exists());
+    assert!(!project.path().join("log").exists() && !elsewhere.path().join("log").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -275,7 +274,7 @@ for tool, args in [
     answer = t._request(tool, args)
     failed = bool(answer.get('error')) or answer.get('exit_code', 0) != 0
     print(tool, 'refused' if failed else 'GAINED ' + json.dumps(answer)[:200])
-print('secret' if 'very-secret' in json.dumps(dict(os.environ)) else 'clean')
+print('secret' if '0123456789' in json.dumps(dict(os.environ)) else 'clean')
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -296,7 +295,7 @@ async fn hostile_script_gains_nothing() {
     let kept = std::fs::read_to_string(machine.user.path().join("victim/kept.txt")).unwrap();
     assert_eq!(kept, "kept\n");
     let sent = machine.provider.bodies().iter().map(Value::to_string).collect::<String>();
-    assert!(!sent.contains("very-secret") && !sent.contains("also-secret"));
+    assert!(!sent.contains("very-secret-0123456789") && !sent.contains("also-secret-0123456789"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -346,7 +345,7 @@ print(terminal('rm -rf ../victim'))
 print(terminal('echo fine')['output'])
 ";
     machine.provider.reply(script(code)).reply(ReplyScript::text("Done."));
-    let out = machine.run(&["-z", "--output-format", "stream-json", "go"]).await;
+    let out = machine.run(&["-z", "go", "--json"]).await;
     let told = machine.told();
     let output = told["output"].as_str().unwrap_or_default();
     assert!(output.starts_with("1|hello\n") && output.ends_with("fine\n\n"), "{told} {}", stderr(&out));
@@ -381,7 +380,7 @@ async fn scripts_give_their_iteration_back() {
     if !has_python() {
         return;
     }
-    for (refunded, calls) in [(true, 4), (false, 3)] {
+    for (refunded, calls) in [(true, 4), (false, 2)] {
         let machine = Machine::new("agent: {max_turns: 2}\n").await;
         for _ in 0..6 {
             let call = json!({ "command": "true" });
@@ -392,9 +391,9 @@ async fn scripts_give_their_iteration_back() {
             });
         }
         machine.run(&["--yolo", "-z", "go"]).await;
-        // Two iterations, as many that were given back, and the request for a summary.
+        // Two iterations, and as many that were given back.
         let with_tools = machine.provider.bodies().iter().filter(|body| body["tools"].is_array()).count();
-        assert!(with_tools >= calls - 1 && with_tools <= calls, "{refunded}: {with_tools}");
+        assert_eq!(with_tools, calls, "{refunded}");
     }
 }
 

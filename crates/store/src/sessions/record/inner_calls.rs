@@ -62,6 +62,20 @@ pub(super) fn begin(
     Ok(id)
 }
 
+/// Refuses calls of a script that has not begun, or that has ended.
+pub(super) fn require_running(db: &Connection, turn: TurnId, script: IntentId) -> Result<(), StoreError> {
+    let runs = db
+        .prepare_cached(
+            "SELECT 1 FROM hx_intents WHERE id = ?1 AND turn = ?2 AND state = 'started' AND ended_at IS NULL",
+        )
+        .and_then(|mut find| find.exists(params![script.0, turn.0]))
+        .doing("read the call of a script")?;
+    if runs {
+        return Ok(());
+    }
+    Err(StoreError::IntentSettled { intent: script })
+}
+
 pub(super) fn note_result(db: &Connection, intent: IntentId, result: &str) -> rusqlite::Result<()> {
     db.prepare_cached("UPDATE hx_inner_calls SET result = ?2 WHERE intent = ?1")?
         .execute(params![intent.0, result])?;

@@ -159,6 +159,7 @@ impl Transcript for SessionDb {
         let entry = self.entry(turn, Vec::new(), None);
         self.record(lease, move |db, lease| {
             entry.write(db, lease)?;
+            inner_calls::require_running(db, entry.turn, call.parent)?;
             let id = inner_calls::begin(db, &entry, lease, &call).doing("record a call of a script")?;
             if let Some(decided) = call.decided {
                 decide(db, &entry, lease, &Decided { intent: id, ..decided }).doing("record a decision")?;
