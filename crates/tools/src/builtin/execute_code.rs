@@ -271,8 +271,7 @@ impl Started for Admitting<'_> {
     fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
             Recorder(self.scope).started(group).await?;
-            // A fallback of the backend may start it again.
-            let _ = self.server.group.set(group.clone());
+            self.server.admit(group);
             Ok(())
         })
     }

@@ -16,7 +16,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{UnixListener, UnixStream};
@@ -47,7 +47,7 @@ pub(super) struct Server {
     rights: Rights,
     calls: Arc<dyn InnerCalls>,
     /// The processes of the script; nothing is admitted before it is known.
-    pub(super) group: OnceLock<Group>,
+    group: Mutex<Option<Group>>,
     long_lines: Semaphore,
     asked: AtomicU64,
     made: AtomicU64,
@@ -70,7 +70,7 @@ impl Server {
             listener,
             rights,
             calls,
-            group: OnceLock::new(),
+            group: Mutex::default(),
             long_lines: Semaphore::new(MOST_LONG_LINES),
             asked: AtomicU64::new(0),
             made: AtomicU64::new(0),
@@ -122,7 +122,12 @@ impl Server {
         let is_mine = peer.uid() == rustix::process::geteuid().as_raw();
         let process = peer.pid().and_then(|pid| u32::try_from(pid).ok());
         let is_of = |group: &Group| process.is_some_and(|process| group.has_started(process));
-        is_mine && self.group.get().is_some_and(is_of)
+        is_mine && self.group.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_of)
+    }
+
+    /// Admits the processes of this group, and no others. A backend may start a script again if nothing ran.
+    pub(super) fn admit(&self, group: &Group) {
+        *self.group.lock().unwrap_or_else(PoisonError::into_inner) = Some(group.clone());
     }
 
     /// Answers the requests of one connection in their order.
