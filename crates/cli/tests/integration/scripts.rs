@@ -6,6 +6,7 @@ use crate::process::{
 };
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -14,7 +15,7 @@ fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|out| out.status.success());
     assert!(found || std::env::var_os("CI").is_none(), "these tests need python3");
     if !found {
-        eprintln!("skipped: there is no python3");
+        let _ = writeln!(std::io::stderr(), "skipped: there is no python3");
     }
     found
 }
@@ -217,7 +218,7 @@ impl Machine {
     fn told(&self) -> Value {
         let bodies = self.provider.bodies();
         let messages = bodies.iter().flat_map(|body| body["messages"].as_array().unwrap());
-        let newest = messages.filter(|message| message["role"] == "tool").last().unwrap();
+        let newest = messages.filter(|message| message["role"] == "tool").next_back().unwrap();
         serde_json::from_str(newest["content"].as_str().unwrap()).unwrap()
     }
 }
