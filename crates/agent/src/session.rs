@@ -73,6 +73,8 @@ pub struct Session {
     pub(crate) edits: FileEdits,
     /// Every call of the last reply was housekeeping.
     pub(crate) only_housekeeping: bool,
+    /// Every call of the last reply ran a script.
+    pub(crate) only_scripts: bool,
     /// The output cap of this turn, where replies were cut and it was raised.
     pub(crate) output_cap: Option<u64>,
     /// The prompt, if hooks need it when the turn ends.
@@ -107,6 +109,7 @@ impl Session {
             guard: LoopGuard::default(),
             edits: FileEdits::default(),
             only_housekeeping: false,
+            only_scripts: false,
             output_cap: None,
             asked: None,
             additions: Additions::default(),

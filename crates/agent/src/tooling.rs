@@ -5,17 +5,18 @@
 
 use crate::edits::FinishedCall;
 use crate::loop_guard::{Observation, Repetition};
+use crate::script_calls::ScriptCalls;
 use crate::turn::{BatchNotes, Event, When};
 use crate::{Ports, Session, approving, hooking, mail, texts};
 use futures::future::join_all;
 use hermes_conversation::{
-    CallEnding, Cost, Decided, Effect, HookEvent, Intent, IntentId, IntentState, Mail, Message, RecordError,
-    RunsIn, SessionId, Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts, ToolStatus,
-    TurnEvent,
+    CallEnding, Cost, Decided, Effect, HookEvent, Intent, IntentId, IntentState, Lease, Mail, Message,
+    OpenTurn, RecordError, RunsIn, Settled, Settlement, StartPermit, ToolCall, ToolDefinition, ToolFacts,
+    ToolStatus, TurnEvent,
 };
 use hermes_tools::{
-    Approval, ApprovalRequest, Environment, Finished, Prepared, RunScope, Verdict, batch_limit, result_limit,
-    segments,
+    Approval, ApprovalRequest, Caller, Environment, Finished, InnerCalls, Prepared, RunScope, Verdict,
+    batch_limit, result_limit, segments,
 };
 use hermes_wire::{CallState, Reply};
 use std::collections::VecDeque;
@@ -69,12 +70,21 @@ struct Planned {
 }
 
 /// A call that has been carried out.
-struct Made {
-    call: ToolCall,
-    facts: ToolFacts,
-    effect: Effect,
-    failed: bool,
-    cost: Option<Cost>,
+pub(crate) struct Made {
+    pub(crate) call: ToolCall,
+    pub(crate) facts: ToolFacts,
+    pub(crate) effect: Effect,
+    pub(crate) failed: bool,
+    pub(crate) cost: Option<Cost>,
+    /// The calls that it made itself.
+    pub(crate) by_script: Vec<(Made, Settled)>,
+}
+
+/// The session and the turn of a call.
+#[derive(Clone, Copy)]
+struct CallPlace<'a> {
+    lease: &'a Lease,
+    turn: Option<&'a OpenTurn>,
 }
 
 impl Batch {
@@ -88,6 +98,7 @@ impl Batch {
         for (call, state) in reply.message.calls.iter().zip(&reply.calls) {
             prepared.push(judge(call, state, is_unreadable, ports));
         }
+        session.only_scripts = !prepared.is_empty() && prepared.iter().all(|call| runs_script(call, ports));
         let unknown = unknown_tools(&prepared, ports);
         let segments = segments(&prepared);
         // Hooks are asked once the calls are on record, so none is started before.
@@ -157,11 +168,15 @@ impl Batch {
                 self.unsettled.extend(stopped(calls, session, ports, cancel).await);
                 continue;
             }
-            let id = &session.lease.session;
-            let ended = join_all(calls.into_iter().map(|call| carry_out(call, id, ports, cancel))).await;
+            let place = CallPlace { lease: &session.lease, turn: session.turn.as_ref() };
+            let ended = join_all(calls.into_iter().map(|call| carry_out(call, place, ports, cancel))).await;
             let (mut ended, made): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
             self.fit(&mut ended, ports);
             for (made, settled) in made.iter().zip(&mut ended) {
+                for (made, settled) in &made.by_script {
+                    session.edits.observe(finished_call(made, settled));
+                    made.cost.into_iter().for_each(|cost| session.add_cost(cost));
+                }
                 session.edits.observe(finished_call(made, settled));
                 self.look_for_loop(made, settled, session, ports);
                 made.cost.into_iter().for_each(|cost| session.add_cost(cost));
@@ -354,7 +369,7 @@ impl Batch {
 }
 
 /// The directory and the environment of the next command.
-fn place(ports: &Ports) -> (PathBuf, Arc<Environment>) {
+pub(crate) fn place(ports: &Ports) -> (PathBuf, Arc<Environment>) {
     (ports.tool_context.cwd(), ports.tool_context.environment())
 }
 
@@ -375,7 +390,11 @@ fn judge(call: &ToolCall, state: &CallState, is_unreadable: bool, ports: &Ports)
 
 /// The facts about the last calls that the turn decides by.
 pub(crate) fn notes(session: &Session, ports: &Ports) -> BatchNotes {
-    BatchNotes { unchecked: unchecked_code(session, ports), only_housekeeping: session.only_housekeeping }
+    BatchNotes {
+        unchecked: unchecked_code(session, ports),
+        only_housekeeping: session.only_housekeeping,
+        only_scripts: session.only_scripts,
+    }
 }
 
 /// The code files that were changed and not checked since, where there is a tool to check them with.
@@ -409,7 +428,11 @@ fn unknown_tools(prepared: &[Prepared], ports: &Ports) -> Option<String> {
     (!prepared.iter().any(is_known)).then(|| names.collect::<Vec<_>>().join(", "))
 }
 
-fn intent(prepared: &Prepared, is_first: bool) -> Intent {
+fn runs_script(prepared: &Prepared, ports: &Ports) -> bool {
+    ports.tools.facts(&prepared.call.name).runs_in == RunsIn::Script
+}
+
+pub(crate) fn intent(prepared: &Prepared, is_first: bool) -> Intent {
     let state = match prepared.verdict {
         Verdict::Run if is_first => IntentState::Started,
         Verdict::Run | Verdict::Ask(_) => IntentState::Planned,
@@ -430,11 +453,14 @@ fn intent(prepared: &Prepared, is_first: bool) -> Intent {
 
 async fn carry_out(
     call: Planned,
-    session: &SessionId,
+    place: CallPlace<'_>,
     ports: &Ports,
     cancel: &CancellationToken,
 ) -> (Settled, Made) {
     let Planned { id, prepared, permit, ending, .. } = call;
+    let session = &place.lease.session;
+    let script = place.turn.filter(|_| runs_script(&prepared, ports));
+    let script = script.map(|turn| Arc::new(ScriptCalls::new(place.lease, turn, id, ports, cancel)));
     let (call, effect) = (prepared.call.clone(), prepared.effect.clone());
     let ToolCall { id: call_id, name, arguments, .. } = call.clone();
     let refused = (prepared.verdict != Verdict::Run).then(|| prepared.verdict.decision());
@@ -447,6 +473,7 @@ async fn carry_out(
                 events: ports.events.relay(),
                 ask: ports.ask.clone(),
                 result_limit: result_limit(ports.route.current().profile().context_length),
+                caller: Caller::Model(script.clone().map(|script| script as Arc<dyn InnerCalls>)),
             };
             ports.tools.run(prepared, permit, &ports.tool_context, scope).await
         }
@@ -461,7 +488,8 @@ async fn carry_out(
     let status = hooking::status(refused, failed, cancel.is_cancelled());
     hooking::after_tool(session, &call, &ended, status, ports, cancel).await;
     let Finished { message, state, cost, .. } = ended;
-    (Settled { intent: id, state, message }, Made { call, facts, effect, failed, cost })
+    let by_script = script.map(|script| script.take_made()).unwrap_or_default();
+    (Settled { intent: id, state, message }, Made { call, facts, effect, failed, cost, by_script })
 }
 
 /// Ends calls that were not started before the user cancelled.

@@ -32,6 +32,8 @@ pub struct Turn {
     limits: Limits,
     spent: Spent,
     iterations: u32,
+    /// Iterations that were given back.
+    refunds: u32,
     calls: u32,
     continuations: u32,
     empty_replies: u32,
@@ -68,6 +70,7 @@ impl Turn {
             limits,
             spent: Spent::default(),
             iterations: 0,
+            refunds: 0,
             calls: 0,
             continuations: 0,
             empty_replies: 0,
@@ -105,6 +108,11 @@ impl Turn {
     pub fn tools_ran(&mut self, notes: BatchNotes) {
         self.unchecked = notes.unchecked;
         self.said_beside = self.beside.take().filter(|_| notes.only_housekeeping);
+        // A script stands for many calls. A model that only runs scripts has twice the budget, not an endless one.
+        if notes.only_scripts && self.refunds < self.limits.max_iterations {
+            self.refunds += 1;
+            self.iterations = self.iterations.saturating_sub(1);
+        }
     }
 
     /// The number of requests sent.

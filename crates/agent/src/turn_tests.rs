@@ -419,7 +419,7 @@ fn text_beside_housekeeping_calls_is_the_answer_if_nothing_follows() {
         let mut said = calling(CallState::Complete, FinishReason::ToolCalls);
         said.message.text = text.to_owned();
         turn.next(Event::Replied(said));
-        turn.tools_ran(BatchNotes { unchecked: None, only_housekeeping });
+        turn.tools_ran(BatchNotes { only_housekeeping, ..BatchNotes::default() });
         turn.next(Event::ToolsDone);
         let step = turn.next(Event::Replied(reply("", FinishReason::Stop)));
         match step {
@@ -433,6 +433,22 @@ fn text_beside_housekeeping_calls_is_the_answer_if_nothing_follows() {
     }
 }
 
+#[test]
+fn scripts_give_their_iteration_back_but_not_for_ever() {
+    for (only_scripts, want) in [(true, 6), (false, 3)] {
+        let mut turn = Turn::new(Limits { max_iterations: 3, ..Limits::default() });
+        let mut step = turn.next(Event::Started);
+        let mut calls = 0;
+        while step == Step::CallModel(Asking::WithTools) {
+            calls += 1;
+            turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
+            turn.tools_ran(BatchNotes { only_scripts, ..BatchNotes::default() });
+            step = turn.next(Event::ToolsDone);
+        }
+        assert_eq!((calls, step), (want, Step::Apply(Remedy::AskForSummary)), "{only_scripts}");
+    }
+}
+
 fn asks_for_a_check(step: &Step) -> bool {
     matches!(step, Step::Apply(Remedy::AskToVerify(_, files)) if files == "`a.rs`")
 }
@@ -441,7 +457,7 @@ fn asks_for_a_check(step: &Step) -> bool {
 fn edit(turn: &mut Turn, unchecked: bool) {
     turn.next(Event::Replied(calling(CallState::Complete, FinishReason::ToolCalls)));
     let unchecked = unchecked.then(|| "`a.rs`".to_owned());
-    turn.tools_ran(BatchNotes { unchecked, only_housekeeping: false });
+    turn.tools_ran(BatchNotes { unchecked, ..BatchNotes::default() });
     turn.next(Event::ToolsDone);
 }
 

@@ -225,13 +225,15 @@ pub trait EventOutlet: Send + Sync {
 #[derive(Clone)]
 enum Target {
     Channel(Arc<Shared>),
+    /// The channel of another sink.
+    Shared(Arc<Shared>),
     Outlet(Arc<dyn EventOutlet>),
 }
 
 impl Target {
     async fn send(&self, event: TurnEvent) {
         match self {
-            Self::Channel(shared) => shared.send(event).await,
+            Self::Channel(shared) | Self::Shared(shared) => shared.send(event).await,
             Self::Outlet(outlet) => outlet.publish(event),
         }
     }
@@ -240,7 +242,7 @@ impl Target {
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Channel(_) => "Channel",
+            Self::Channel(_) | Self::Shared(_) => "Channel",
             Self::Outlet(_) => "Outlet",
         })
     }
@@ -285,6 +287,18 @@ impl EventSink {
     /// A second sender for events of this turn. An [`EventWatch`] does not receive its events.
     pub fn relay(&self) -> EventRelay {
         EventRelay(self.0.clone())
+    }
+
+    /// A second sink for events of this turn. It does not keep the stream open, and an [`EventWatch`] does not receive
+    /// its events.
+    pub fn second(&self) -> Self {
+        Self(
+            match &self.0 {
+                Target::Channel(shared) | Target::Shared(shared) => Target::Shared(shared.clone()),
+                Target::Outlet(outlet) => Target::Outlet(outlet.clone()),
+            },
+            None,
+        )
     }
 
     /// The same channel with a watch that receives every event.
@@ -332,7 +346,7 @@ impl EventSink {
         fresh: fn(String) -> TurnEvent,
     ) {
         let shared = match &self.0 {
-            Target::Channel(shared) => shared,
+            Target::Channel(shared) | Target::Shared(shared) => shared,
             Target::Outlet(outlet) => return outlet.publish(fresh(piece.to_owned())),
         };
         let added = shared.with(|queue| {

@@ -59,8 +59,8 @@ pub use tool_facts::{
 };
 pub use trace_span::{CallEnd, ModelCall, TraceSpan};
 pub use transcript::{
-    Closing, Decided, Effect, FileChange, Intent, IntentState, OpenTurn, Opening, Permits, ProcessMark,
-    RecordError, Settled, Settlement, SpentCall, StartPermit, Transcript,
+    Closing, Decided, Effect, FileChange, InnerCall, InnerEnd, Intent, IntentState, OpenTurn, Opening,
+    Permits, ProcessMark, RecordError, Settled, Settlement, SpentCall, StartPermit, Transcript,
 };
 
 /// A boxed future that may be sent between threads, as the traits of this workspace return it.

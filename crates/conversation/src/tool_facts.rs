@@ -125,6 +125,8 @@ pub enum RunsIn {
     Command,
     /// Sessions of sub-agents.
     Subagents,
+    /// A script that makes calls of its own. It ends with Hermes.
+    Script,
 }
 
 /// A call as a front end shows it.

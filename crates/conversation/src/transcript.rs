@@ -59,6 +59,23 @@ pub trait Transcript: Send + Sync {
         spent: Option<&'a SpentCall>,
     ) -> BoxFuture<'a, Result<(), RecordError>>;
 
+    /// Records a call that a script makes, with its final verdict, before it runs. Returns its id, and the permit if
+    /// its state is [`IntentState::Started`].
+    fn begin_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        call: InnerCall,
+    ) -> BoxFuture<'a, Result<(IntentId, Option<StartPermit>), RecordError>>;
+
+    /// Records the end of a call that a script made.
+    fn end_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        end: InnerEnd,
+    ) -> BoxFuture<'a, Result<(), RecordError>>;
+
     /// Notes the process group that runs an intent. Survives a kill of this process; need not survive a power
     /// cut, which ends the group too.
     fn note_process<'a>(
@@ -141,6 +158,27 @@ pub struct Intent {
     pub state: IntentState,
     /// The verdict of the gate: `allowed`, `asked`, `denied`, `invalid`.
     pub decision: &'static str,
+}
+
+/// A call that a script makes while its own call runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InnerCall {
+    /// The call of the script.
+    pub parent: IntentId,
+    /// Its number within the script, from 1.
+    pub number: u64,
+    pub intent: Intent,
+    /// The decision about it, if a rule was about it; its `intent` is filled in by the record.
+    pub decided: Option<Decided>,
+}
+
+/// The end of a call that a script made. Its result belongs to the script and is not a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InnerEnd {
+    pub intent: IntentId,
+    pub state: IntentState,
+    /// The beginning of the result, for a crash before the script ends.
+    pub result: String,
 }
 
 /// The possible effect of a tool call, as the gate judges it.

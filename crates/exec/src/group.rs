@@ -75,6 +75,21 @@ impl Group {
         !self.found(first).is_empty()
     }
 
+    /// Returns true for a process of the group, and for one that such a process has started.
+    pub fn has_started(&self, process: u32) -> bool {
+        /// Generations between the leader and the process.
+        const DEEPEST: usize = 64;
+        let mut next = process;
+        for _ in 0..DEEPEST {
+            match Stat::of(next) {
+                Ok(stat) if self.owns(&stat) => return self.boot == this_boot() && !self.is_reused(),
+                Ok(stat) if stat.parent > 1 => next = u32::try_from(stat.parent).unwrap_or_default(),
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// Sends `signal` to every member.
     pub(crate) fn signal(&self, signal: Signal) {
         let members = self.found(0);

@@ -64,6 +64,19 @@ pub fn assess(command: &str, scene: &Scene) -> Assessment {
     walker.finish()
 }
 
+/// Judges a Python script as the code that it is, like the argument of `python3 -c`.
+pub fn assess_python(code: &str, scene: &Scene) -> Assessment {
+    let mut walker = Walker::new(scene);
+    if code.len() > MAX_CHARACTERS {
+        walker.unreadable(Unreadable::TooLong);
+        return walker.finish();
+    }
+    if let Err(cause) = rules::python_script(&mut walker, code) {
+        walker.unreadable(cause);
+    }
+    walker.finish()
+}
+
 /// Judges a program that is started without a shell, such as a hook or a server.
 pub fn assess_program(argv: &[String], scene: &Scene) -> Assessment {
     let mut walker = Walker::new(scene);

@@ -35,6 +35,7 @@ use crate::limits::Unreadable;
 use crate::output::Output;
 use crate::walk::{Call, Walker};
 
+pub(crate) use interpreters::python_script;
 pub(crate) use programs::is_reader;
 
 type Rule = fn(&mut Walker<'_>, &Call<'_>) -> Result<Option<Output>, Unreadable>;

@@ -227,6 +227,7 @@ impl<'a> Player<'a> {
             hooks: Arc::new(ReplayedHooks { cursor: self.cursor.clone(), listened: played.hooks.clone() }),
             engine: played.engine.clone(),
             summaries: Arc::new(ReplayedSummaries { cursor: self.cursor.clone(), window: played.summariser }),
+            for_scripts: None,
             jitter: jitter(self.cursor.clone()),
             pause: pause(self.cursor.clone()),
             events: events.watched_by(Arc::new(WatchedEvents { sink, state: self.state.clone() })),

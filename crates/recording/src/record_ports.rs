@@ -48,6 +48,7 @@ impl Recorder {
     /// Wraps the ports. A new input of a turn needs a port here.
     fn ports(self: &Arc<Self>, ports: Ports, cancel: &CancellationToken) -> Ports {
         self.begin_turn(cancel.clone());
+        let for_scripts = Some(ports.script_ports());
         let Ports {
             route,
             tools,
@@ -61,6 +62,7 @@ impl Recorder {
             jitter,
             pause,
             events,
+            for_scripts: _,
         } = ports;
         let sink: Arc<dyn OutcomeSink> = self.clone();
         let (rolling, waiting) = (self.clone(), self.clone());
@@ -92,6 +94,7 @@ impl Recorder {
                     end.is(What::Waited { dropped: false });
                 })
             }),
+            for_scripts,
             events: events.watched_by(Arc::new(WatchedEvents { sink, state: self.digest() })),
         }
     }

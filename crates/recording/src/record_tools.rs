@@ -83,6 +83,10 @@ impl Toolbox for RecordedTools {
         })
     }
 
+    fn all_names(&self) -> Vec<String> {
+        self.inner.all_names()
+    }
+
     fn fit(&self, mut messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
         let before: Vec<_> = messages.iter().map(|message| locations(message)).collect();
         let length = self.inner.fit(messages.iter_mut().map(|message| &mut **message).collect(), room, cx);

@@ -99,6 +99,10 @@ impl Toolbox for ReplayedTools {
         })
     }
 
+    fn all_names(&self) -> Vec<String> {
+        self.real.all_names()
+    }
+
     fn fit(&self, messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
         if self.cursor.is_live() {
             return self.real.fit(messages, room, cx);

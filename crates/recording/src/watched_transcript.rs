@@ -3,9 +3,9 @@
 use super::digest::{StateDigest, Sum};
 use super::outcome_sink::OutcomeSink;
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message, Node,
-    OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, TraceSpan,
-    Transcript,
+    AssistantMessage, BoxFuture, Closing, Compaction, FileChange, InnerCall, InnerEnd, Intent, IntentId,
+    Lease, Message, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall,
+    StartPermit, TraceSpan, Transcript,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -92,6 +92,25 @@ impl Transcript for WatchedTranscript {
     ) -> BoxFuture<'a, Result<(), RecordError>> {
         let sum = self.sum(|sum| sum.extended(messages, spent));
         Box::pin(self.noted("extend", sum, self.inner.extend(lease, turn, messages, spent)))
+    }
+
+    /// Calls of scripts are not replayed, so they are not part of the checksum.
+    fn begin_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        call: InnerCall,
+    ) -> BoxFuture<'a, Result<(IntentId, Option<StartPermit>), RecordError>> {
+        self.inner.begin_inner(lease, turn, call)
+    }
+
+    fn end_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        end: InnerEnd,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        self.inner.end_inner(lease, turn, end)
     }
 
     fn note_process<'a>(

@@ -15,9 +15,10 @@ use hermes_exec::supervisor::{
 };
 use hermes_exec::{Group, reap, this_boot};
 use hermes_processes::id_of;
-use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, this_process};
+use hermes_store::{Acquired, OrphanIntent, Recovery, RecoveryTexts, StoredInnerCall, this_process};
 use hermes_tools::{
-    Places, ToolContext, collected, collected_start, command_key, kept_output, project_of, recollected,
+    CutOffCall, Places, ToolContext, collected, collected_start, command_key, interrupted_script,
+    kept_output, kept_result, project_of, recollected,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,8 +47,14 @@ pub(crate) async fn recover(
         keys: Vec::new(),
     };
     let mut ends = Vec::new();
-    for orphan in &acquired.orphans {
+    // Scripts come last, because their results tell how their calls ended.
+    let (scripts, others): (Vec<_>, Vec<_>) =
+        acquired.orphans.iter().partition(|orphan| search.runs_in(orphan) == RunsIn::Script);
+    for orphan in others {
         ends.extend(search.end_of(orphan).await);
+    }
+    for orphan in scripts {
+        ends.extend(search.script(orphan, &ends).await);
     }
     let CrashTexts { unknown, not_started, closing, .. } = crash_texts();
     let texts = RecoveryTexts { unknown, not_started, closing };
@@ -97,12 +104,59 @@ impl Search<'_> {
         if let Some(change) = &orphan.change {
             return changed(orphan, change).await;
         }
-        match (self.runtime.registry().facts(&orphan.tool).runs_in, orphan.effect.as_str()) {
+        match (self.runs_in(orphan), orphan.effect.as_str()) {
             (RunsIn::Command, _) => self.command(orphan).await,
             (RunsIn::Subagents, _) => self.helpers(orphan).await,
+            (RunsIn::Script, _) => None,
             // A change is recorded before it is made.
             (RunsIn::Process, "write") => Some(not_run(orphan)),
             (RunsIn::Process, _) => looked(orphan),
+        }
+    }
+
+    fn runs_in(&self, orphan: &OrphanIntent) -> RunsIn {
+        self.runtime.registry().facts(&orphan.tool).runs_in
+    }
+
+    /// Ends a script, and returns what its calls came to. `ends` has those whose end was found now.
+    async fn script(&mut self, orphan: &OrphanIntent, ends: &[Settled]) -> Option<Settled> {
+        if orphan.state != IntentState::Started {
+            return None;
+        }
+        let calls = self.runtime.store().ok()?.inner_calls(orphan.id).await.ok()?;
+        if orphan.process.is_none() && calls.is_empty() && orphan.boot == this_boot() {
+            // Its processes are recorded before it does anything.
+            return Some(not_run(orphan));
+        }
+        let output = self.ended_script(orphan).await;
+        let calls: Vec<CutOffCall> = calls.into_iter().map(|call| cut_off(call, ends)).collect();
+        let message = interrupted_script(orphan.call_id.clone(), output.as_deref(), &calls, &self.context);
+        Some(settled(orphan, IntentState::Failed, message))
+    }
+
+    /// Ends the processes of a script, and returns its output if it is known.
+    async fn ended_script(&mut self, orphan: &OrphanIntent) -> Option<String> {
+        let key = command_key(self.session.as_str(), orphan.id);
+        let Some(supervised) = self.supervised else {
+            end_group(orphan).await;
+            return None;
+        };
+        let found = match supervised.reattach(&key, kept_output(&self.context)).await {
+            Ok(Outcome::Running(running)) => match supervised.stop(&key, Stop::Politely).await {
+                Ok(()) => running.finished().await,
+                Err(error) => Err(error),
+            },
+            found => found,
+        };
+        match found {
+            Ok(Outcome::Finished(finished)) => {
+                self.keys.push(key);
+                Some(finished.output.text)
+            }
+            Ok(_) | Err(_) => {
+                end_group(orphan).await;
+                None
+            }
         }
     }
 
@@ -229,6 +283,23 @@ async fn end_group(orphan: &OrphanIntent) {
 fn looked(orphan: &OrphanIntent) -> Option<Settled> {
     let is_read = orphan.effect == Effect::Read.as_str();
     is_read.then(|| settled(orphan, IntentState::Failed, said(orphan, crash_texts().looking)))
+}
+
+/// A call of a script, for the result of the script.
+fn cut_off(call: StoredInnerCall, ends: &[Settled]) -> CutOffCall {
+    let found = ends.iter().find(|end| end.intent == call.id);
+    let state = match found.map_or(call.state, |end| end.state) {
+        // Nothing was found out about it.
+        IntentState::Started => IntentState::Unknown,
+        state => state,
+    };
+    let said = found.map(|end| kept_result(end.message.content.as_text()));
+    CutOffCall {
+        tool: call.tool,
+        arguments: call.arguments,
+        state: state.as_str(),
+        result: said.or(call.result),
+    }
 }
 
 fn not_run(orphan: &OrphanIntent) -> Settled {

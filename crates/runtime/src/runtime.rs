@@ -7,7 +7,7 @@ use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Cooldowns;
 use hermes_agent::recovery::Limits;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
-use hermes_config::settings::ToolSearch;
+use hermes_config::settings::{CodeExecutionMode, ToolSearch};
 use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
@@ -26,7 +26,7 @@ use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
     AskUser, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Processes, Registry,
-    ToolContext, ToolSettings, ToolSetup, Toolset, WEB_SEARCH, Withheld,
+    ScriptSettings, ToolContext, ToolSettings, ToolSetup, Toolset, WEB_SEARCH, Withheld, has_python,
 };
 use hermes_web::{WebClient, WebPorts};
 use hermes_wire::Meter;
@@ -117,6 +117,10 @@ impl Runtime {
         let enabled = config.settings.toolsets.get()?;
         let disabled = config.settings.agent.disabled_toolsets.get()?;
         let mut registry = Registry::builtin().select(Some(enabled), disabled)?;
+        if !has_python(launch.shell.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
+            tracing::info!("there is no python3 in PATH, so scripts that call tools cannot run");
+            registry = registry.without_toolset(Toolset::CodeExecution);
+        }
         if hermes_memory::is_off(&config)? {
             registry = registry.without_toolset(Toolset::Memory);
         }
@@ -433,6 +437,11 @@ impl Runtime {
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
             approvals: crate::approvals::policy(settings)?,
             folder_hints: !settings.agent.ignore_rules.value()?,
+            scripts: ScriptSettings {
+                timeout: settings.code_execution.timeout.value()?.max(1),
+                max_calls: settings.code_execution.max_tool_calls.value()?,
+                strict: settings.code_execution.mode.value()? == CodeExecutionMode::Strict,
+            },
             withheld: withheld(&self.config),
             extract_char_limit: number(&settings.web.extract_char_limit, default.extract_char_limit)?,
             clarify_timeout: settings.agent.clarify_timeout.value()?,

@@ -20,6 +20,6 @@ pub use sessions::{
     PrunableFile, PruneFilter, PruneReason, Quarter, Recovery, RecoveryTexts, Reindexed, Reservation,
     Reserved, Rewound, SearchFilter, SearchHit, SearchReport, SessionDb, SessionSummary, SessionUse, Share,
     Sort, SpendLimit, SpendLimits, Spending, SpendingRow, Statistics, StoredCompaction, StoredFile,
-    StoredMessage, StoredProcess, StoredSession, Tally, TraceEnd, TracedCall, TracedTool, TurnTrace,
-    Verification, WriterStats, check, check_files, is_alive, sanitize_title, this_process, verify,
+    StoredInnerCall, StoredMessage, StoredProcess, StoredSession, Tally, TraceEnd, TracedCall, TracedTool,
+    TurnTrace, Verification, WriterStats, check, check_files, is_alive, sanitize_title, this_process, verify,
 };

@@ -1,9 +1,10 @@
 //! An in-memory transcript that records all operations in order.
 
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Compaction, DeliveryPoint, FileChange, Intent, IntentId,
-    IntentState, Lease, Mail, MailId, MailMode, Mailbox, Message, MessageId, Node, OpenTurn, Opening, Owner,
-    Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, Compaction, DeliveryPoint, FileChange, InnerCall, InnerEnd, Intent,
+    IntentId, IntentState, Lease, Mail, MailId, MailMode, Mailbox, Message, MessageId, Node, OpenTurn,
+    Opening, Owner, Permits, ProcessMark, RecordError, SessionId, Settlement, SpentCall, StartPermit,
+    Transcript, TurnId,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -15,6 +16,8 @@ pub enum Operation {
     Plan { turn: TurnId, reply: AssistantMessage, spent: Option<SpentCall>, intents: Vec<Intent> },
     Settle { turn: TurnId, settlement: Settlement },
     Extend { turn: TurnId, messages: Vec<Message>, spent: Option<SpentCall> },
+    BeginInner { turn: TurnId, call: InnerCall },
+    EndInner { turn: TurnId, end: InnerEnd },
     NoteProcess { intent: IntentId, mark: ProcessMark },
     NoteChange { intent: IntentId, change: FileChange },
     Compact { turn: Option<TurnId>, compaction: Compaction },
@@ -30,6 +33,8 @@ impl Operation {
             Self::Plan { .. } => "plan",
             Self::Settle { .. } => "settle",
             Self::Extend { .. } => "extend",
+            Self::BeginInner { .. } => "begin_inner",
+            Self::EndInner { .. } => "end_inner",
             Self::NoteProcess { .. } => "note_process",
             Self::NoteChange { .. } => "note_change",
             Self::Compact { .. } => "compact",
@@ -46,7 +51,11 @@ impl Operation {
                 settlement.results.iter().map(|settled| Message::Tool(settled.message.clone())).collect()
             }
             Self::Extend { messages, .. } => messages.clone(),
-            Self::Annotate { .. } | Self::NoteProcess { .. } | Self::NoteChange { .. } => Vec::new(),
+            Self::Annotate { .. }
+            | Self::BeginInner { .. }
+            | Self::EndInner { .. }
+            | Self::NoteProcess { .. }
+            | Self::NoteChange { .. } => Vec::new(),
             Self::Compact { compaction, .. } => {
                 compaction.messages.iter().map(|message| Message::clone(message)).collect()
             }
@@ -381,6 +390,39 @@ impl Transcript for MemoryTranscript {
                 Operation::Extend { turn: turn.id, messages: messages.to_vec(), spent: spent.cloned() };
             self.record(Some(lease), operation, |state| {
                 state.in_turn(turn.id);
+            })
+        })
+    }
+
+    fn begin_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        call: InnerCall,
+    ) -> BoxFuture<'a, Result<(IntentId, Option<StartPermit>), RecordError>> {
+        Box::pin(async move {
+            let (parent, state) = (call.parent, call.intent.state);
+            self.record(Some(lease), Operation::BeginInner { turn: turn.id, call }, |state_of| {
+                let outer = state_of.in_turn(turn.id).kept(parent).state;
+                assert_eq!(outer, IntentState::Started, "MemoryTranscript: the script {parent} does not run");
+                let mut permits = state_of.plan(&[state]);
+                (permits.ids[0], permits.started.remove(0))
+            })
+        })
+    }
+
+    fn end_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        end: InnerEnd,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let (intent, ended) = (end.intent, end.state);
+            self.record(Some(lease), Operation::EndInner { turn: turn.id, end }, |state| {
+                let kept = state.in_turn(turn.id).kept(intent);
+                assert!(!kept.settled, "MemoryTranscript: intent {intent} is settled twice");
+                *kept = IntentEntry { state: ended, settled: true };
             })
         })
     }

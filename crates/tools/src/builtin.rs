@@ -8,6 +8,7 @@ mod clarify;
 mod context_tools;
 pub(crate) mod delegate_task;
 mod document;
+pub(crate) mod execute_code;
 mod exit_meaning;
 mod foreground;
 mod found;
@@ -69,6 +70,7 @@ tools! {
     tools, tool_facts,
     clarify::Clarify,
     delegate_task::DelegateTask,
+    execute_code::ExecuteCode,
     memory::MemoryTool,
     patch::Patch,
     process::Process,

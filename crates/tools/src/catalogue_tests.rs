@@ -81,7 +81,7 @@ fn seldom_tools_wait_when_that_is_wanted_or_all_are_too_much() {
     assert_eq!(told(2).0, 0);
     let (waiting, bytes) = told(200);
     // What comes with Hermes and is seldom needed waits with them.
-    assert_eq!(waiting, 202);
+    assert_eq!(waiting, 203);
     assert!(bytes < 9 * 1024, "{bytes}");
 }
 
@@ -122,7 +122,7 @@ impl crate::AnyTool for Lent {
 fn taking_tools_away_takes_them_out_of_the_catalogue_too() {
     let registry = bench(Deferral::On).registry;
     let less = registry.retained(|tool| tool.name() != "house_lamp");
-    assert_eq!(less.waiting(), ["session_search", "skill_manage"]);
+    assert_eq!(less.waiting(), ["execute_code", "session_search", "skill_manage"]);
     let none = less.retained(|tool| !tool.is_seldom());
     assert!(none.waiting().is_empty() && !none.names().contains(&"tool_call"), "{:?}", none.names());
     assert!(!none.names().contains(&"house_lamp"));
@@ -139,14 +139,14 @@ async fn a_tool_is_found_described_and_called() {
     assert_eq!(found["tools"].as_array().unwrap().len(), 1, "{found}");
     let nothing = bench.call("tool_search", json!({ "query": "xylophone" })).await;
     assert!(
-        nothing["hint"].as_str().unwrap().contains("house_lamp, session_search, skill_manage"),
+        nothing["hint"].as_str().unwrap().contains("execute_code, house_lamp, session_search, skill_manage"),
         "{nothing}"
     );
 
     let shown = bench.call("tool_describe", json!({ "name": "house_lamp" })).await;
     assert_eq!(shown["parameters"]["properties"]["room"]["type"], "string", "{shown}");
     let unknown = bench.call("tool_describe", json!({ "name": "house_cat" })).await;
-    assert!(unknown["error"].as_str().unwrap().contains("there are: house_lamp"), "{unknown}");
+    assert!(unknown["error"].as_str().unwrap().contains("there are: execute_code, house_lamp"), "{unknown}");
 
     let call = json!({ "name": "house_lamp", "arguments": { "room": "hall", "bright": "true" } });
     let lit = bench.call("tool_call", call).await;
@@ -185,7 +185,7 @@ fn what_makes_no_sense_is_refused_with_the_next_step() {
     for (arguments, want) in [
         (json!({}), "`name` must say which tool to call"),
         (json!({ "name": " " }), "tool_search finds one"),
-        (json!({ "name": "xylophone" }), "It has: house_lamp, session_search, skill_manage."),
+        (json!({ "name": "xylophone" }), "It has: execute_code, house_lamp, session_search, skill_manage."),
         (json!({ "name": "house_lamp", "arguments": [1] }), "`arguments` must be an object"),
         (json!({ "name": "house_lamp", "arguments": {} }), "room"),
         // Not through itself.

@@ -4,7 +4,7 @@
 //! here as far as something is known about them; every other name has the default facts.
 
 use crate::{builtin, catalogue};
-use hermes_conversation::{CallDigest, ForSubagents, Outcome, Subject, ToolFacts, ToolKind, ToolTable};
+use hermes_conversation::{CallDigest, ForSubagents, ToolFacts, ToolKind, ToolTable};
 use serde_json::{Map, Value};
 
 /// Every tool that is known by its name, without a registry.
@@ -26,12 +26,6 @@ pub fn facts_of(tool: &str) -> ToolFacts {
 fn elsewhere(tool: &str) -> ToolFacts {
     const DEFAULT: ToolFacts = ToolFacts::DEFAULT;
     match tool {
-        "execute_code" => ToolFacts {
-            kind: ToolKind::Execute,
-            for_subagents: ForSubagents::No,
-            digest: CallDigest { subject: Subject::Text(code_size), outcome: Outcome::ExitCode },
-            ..DEFAULT
-        },
         "send_message" => ToolFacts { for_subagents: ForSubagents::No, ..DEFAULT },
         name if name.starts_with("browser") => ToolFacts {
             kind: ToolKind::Fetch,
@@ -50,7 +44,7 @@ fn elsewhere(tool: &str) -> ToolFacts {
     }
 }
 
-fn code_size(arguments: &Map<String, Value>) -> String {
+pub(crate) fn code_size(arguments: &Map<String, Value>) -> String {
     let lines = arguments.get("code").and_then(Value::as_str).map_or(0, |code| code.lines().count());
     format!("{lines} lines of code")
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{CallScope, Registry, Tool, ToolContext, ToolError, ToolOutput, Toolset, tool::Typed};
-use hermes_conversation::{CallTitle, Effect, RunsIn};
+use hermes_conversation::{CallTitle, Effect, RunsIn, Subject};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -28,6 +28,7 @@ fn builtin_tools_have_title_and_kind() {
     context_outline read 🗂 outline
     context_search search 🗂 recall
     delegate_task execute 🔀 delegate
+    execute_code execute 🐍 exec
     memory other 🧠 remember
     patch edit 🔧 patch
     process execute ⚙️ proc
@@ -63,6 +64,7 @@ fn titles_name_what_a_call_is_about() {
         ("clarify", json!({"question": "Which?"}), ("asked", "Which?")),
         ("todo", json!({"todos": [{}]}), ("plan", "1 item")),
         ("todo", json!({}), ("plan", "list")),
+        ("execute_code", json!({"code": "a\nb"}), ("exec", "2 lines of code")),
         ("memory", json!({"target": "user", "action": "add", "content": "x"}), ("remember", "user: + x")),
         (
             "memory",
@@ -97,21 +99,26 @@ fn facts_that_decide_are_as_listed() {
         names.join(" ")
     };
     for (fact, found, want) in [
-        ("varies", having(|facts| facts.result_varies), "clarify process terminal todo"),
+        ("varies", having(|facts| facts.result_varies), "clarify execute_code process terminal todo"),
         ("housekeeping", having(|facts| facts.is_housekeeping), "memory session_search skill_manage todo"),
-        ("no sub-agent", having(|facts| facts.for_subagents == ForSubagents::No), "clarify memory"),
+        (
+            "no sub-agent",
+            having(|facts| facts.for_subagents == ForSubagents::No),
+            "clarify execute_code memory",
+        ),
         (
             "orchestrators",
             having(|facts| facts.for_subagents == ForSubagents::Orchestrators),
             "delegate_task",
         ),
         ("commands", having(|facts| facts.runs_in == RunsIn::Command), "terminal"),
+        ("scripts", having(|facts| facts.runs_in == RunsIn::Script), "execute_code"),
         ("sub-agents", having(|facts| facts.runs_in == RunsIn::Subagents), "delegate_task"),
         ("edits", having(|facts| facts.edited_path == Some("path")), "patch write_file"),
         (
             "changes something",
             having(|facts| !facts.reads_only),
-            "delegate_task memory patch process skill_manage terminal write_file",
+            "delegate_task execute_code memory patch process skill_manage terminal write_file",
         ),
     ] {
         assert_eq!(found, want, "{fact}");

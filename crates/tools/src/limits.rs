@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Characters one result may have, however large the window is.
-pub(crate) const MOST: usize = 100_000;
+pub const MOST: usize = 100_000;
 /// Characters one result may have, however small the window is.
 const LEAST: usize = 2_000;
 /// Below this many characters for one result the window is small, and pages of files are held to it, too.

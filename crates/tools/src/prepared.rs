@@ -6,7 +6,7 @@
 use crate::approval::{coverage, decide, may_ask_model};
 use crate::tool::{Body, Bound, CallScope};
 use crate::{
-    Action, ApprovalRequest, AskUser, Concurrency, DecidedBy, Decision, Environment, Origin, Scope,
+    Action, ApprovalRequest, AskUser, Caller, Concurrency, DecidedBy, Decision, Environment, Origin, Scope,
     ToolContext, ToolError, ToolOutput, builtin, hints, limits, untrusted,
 };
 use futures::FutureExt;
@@ -82,6 +82,8 @@ pub struct RunScope {
     pub ask: Arc<dyn AskUser>,
     /// Characters that its result may have, see [`result_limit`](crate::result_limit).
     pub result_limit: usize,
+    /// The reader of the result.
+    pub caller: Caller,
 }
 
 /// A call that is over.
@@ -210,6 +212,7 @@ impl Prepared {
             ask: scope.ask,
             result_limit: scope.result_limit,
             grants: self.grants,
+            caller: scope.caller,
         };
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
@@ -244,6 +247,7 @@ impl Prepared {
             None => tracing::info!(parent: &span, outcome, failed, bytes, ms = millis, "tool ended"),
         }
         let hints = match origin {
+            _ if scope.caller.is_script() => None,
             Origin::Here => hints::for_call(&self.call, &scope.cwd, cx),
             Origin::Outside => None,
         };

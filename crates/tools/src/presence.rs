@@ -12,6 +12,11 @@ use std::collections::BTreeSet;
 pub(crate) fn definition(tool: &dyn AnyTool, present: &BTreeSet<&str>) -> ToolDefinition {
     let mut definition = tool.definition();
     definition.description = sentences(&definition.description, present);
+    if !tool.lists().is_empty() {
+        let listed: Vec<&str> = tool.lists().iter().copied().filter(|name| present.contains(name)).collect();
+        let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };
+        definition.description = definition.description.replace("{tools}", &listed);
+    }
     let absent = |(_, needed): &&(&str, &str)| !present.contains(needed);
     let useless: Vec<&str> = tool.needs().iter().filter(absent).map(|(parameter, _)| *parameter).collect();
     if !useless.is_empty()

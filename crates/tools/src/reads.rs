@@ -110,16 +110,22 @@ impl ReadLog {
 
     /// Notes that `page` was handed out; `whole` if it was the entire file.
     pub(crate) fn gave(&mut self, page: Page, version: Version, whole: bool) {
-        let whole = whole || self.files.get(&page.path).is_some_and(|(known, all)| *all && *known == version);
-        // A full log starts anew: an early page is read again, and a writer hears less.
+        // A full log starts anew: an early page is read again.
         if self.pages.len() >= MOST_PAGES {
             self.pages.clear();
         }
+        self.gave_to_script(page.path.clone(), version, whole);
+        self.pages.insert(page, (version, 0));
+    }
+
+    /// Notes that a script read a file. The model has not seen the text, so it can still ask for it.
+    pub(crate) fn gave_to_script(&mut self, path: PathBuf, version: Version, whole: bool) {
+        let whole = whole || self.files.get(&path).is_some_and(|(known, all)| *all && *known == version);
+        // A full log starts anew: a writer hears less.
         if self.files.len() >= MOST_FILES {
             self.files.clear();
         }
-        self.files.insert(page.path.clone(), (version, whole));
-        self.pages.insert(page, (version, 0));
+        self.files.insert(path, (version, whole));
     }
 
     pub(crate) fn seen(&self, path: &Path, now: Option<Version>) -> Seen {

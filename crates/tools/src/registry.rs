@@ -34,6 +34,11 @@ pub trait Toolbox: ToolTable {
         scope: RunScope,
     ) -> BoxFuture<'a, Finished>;
 
+    /// The names of all tools, also of those in the catalogue.
+    fn all_names(&self) -> Vec<String> {
+        self.definitions().iter().map(|tool| tool.name.clone()).collect()
+    }
+
     /// Keeps results at a length that they may have together; see [`fit_batch`].
     fn fit(&self, messages: Vec<&mut ToolMessage>, room: usize, cx: &ToolContext) -> usize {
         fit_batch(messages.into_iter(), room, cx)
@@ -65,6 +70,10 @@ impl Toolbox for Registry {
         scope: RunScope,
     ) -> BoxFuture<'a, Finished> {
         Box::pin(prepared.run(permit, cx, scope))
+    }
+
+    fn all_names(&self) -> Vec<String> {
+        self.all_names().into_iter().map(str::to_owned).collect()
     }
 }
 

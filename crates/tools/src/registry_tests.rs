@@ -40,6 +40,7 @@ fn toolsets_choose_tools() {
     let all = [
         "clarify",
         "delegate_task",
+        "execute_code",
         "memory",
         "patch",
         "process",
@@ -74,6 +75,7 @@ fn toolsets_choose_tools() {
             &[
                 "clarify",
                 "delegate_task",
+                "execute_code",
                 "memory",
                 "process",
                 "session_search",
@@ -100,8 +102,9 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
         [registry.select(Some(&listed(&["fil"])), &[]).err(), registry.select(None, &listed(&["fil"])).err()]
     {
         let text = error.unwrap().to_string();
-        let want = "no toolset is called `fil`; known toolsets: browser, clarify, coding, debugging, delegation, file, \
-                    hermes-cli, memory, safe, search, session_search, skills, terminal, todo, web, all";
+        let want = "no toolset is called `fil`; known toolsets: browser, clarify, code_execution, coding, debugging, \
+                    delegation, file, hermes-cli, memory, safe, search, session_search, skills, terminal, todo, web, \
+                    all";
         assert_eq!(text, want);
     }
 }
@@ -176,7 +179,7 @@ fn calls_are_judged() {
             "launch",
             "{}",
             "invalid",
-            "There is no tool called `launch`. Available tools: clarify, delegate_task, memory, patch",
+            "There is no tool called `launch`. Available tools: clarify, delegate_task, execute_code, memory, patch",
         ),
         ("", "{}", "invalid", "no tool name"),
         ("terminal", "", "invalid", "`command` is required"),

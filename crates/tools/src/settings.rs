@@ -27,11 +27,30 @@ pub struct ToolSettings {
     pub clarify_timeout: u64,
     /// Characters of a web page that reach the model.
     pub extract_char_limit: usize,
+    pub scripts: ScriptSettings,
     /// Results tell of instructions in the folders they are from.
     pub folder_hints: bool,
     /// Tools that a setting keeps from running, whatever the approvals are.
     #[serde(skip)]
     pub withheld: Vec<Withheld>,
+}
+
+/// Limits of scripts that the model runs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ScriptSettings {
+    /// Seconds that a script may run.
+    pub timeout: u64,
+    /// Calls that a script may make.
+    pub max_calls: u64,
+    /// Scripts run in a directory of their own, with the interpreter of the system.
+    pub strict: bool,
+}
+
+impl Default for ScriptSettings {
+    fn default() -> Self {
+        Self { timeout: 300, max_calls: 50, strict: false }
+    }
 }
 
 /// Toolsets that do not run, and the reason for the model and the user.
@@ -42,9 +61,9 @@ pub struct Withheld {
 }
 
 /// The toolsets that run commands.
-pub const COMMAND_TOOLSETS: &[Toolset] = &[Toolset::Terminal];
+pub const COMMAND_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::CodeExecution];
 /// The toolsets that run commands or touch files.
-pub const MACHINE_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::File];
+pub const MACHINE_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::File, Toolset::CodeExecution];
 
 impl ToolSettings {
     /// The default settings with this mode of approvals.
@@ -72,6 +91,7 @@ impl Default for ToolSettings {
             approvals: ApprovalPolicy::default(),
             clarify_timeout: 3600,
             extract_char_limit: 15_000,
+            scripts: ScriptSettings::default(),
             folder_hints: false,
             withheld: Vec::new(),
         }

@@ -1,13 +1,13 @@
 //! A session with a temporary directory, for tests of this crate.
 
 use crate::{
-    Action, ActionKind, ApprovalMode, AskUser, CallScope, Finished, NoUser, Prepared, Registry, RunScope,
-    Safety, ToolContext, ToolSettings, ToolSetup,
+    Action, ActionKind, ApprovalMode, AskUser, CallScope, Caller, Finished, NoUser, Prepared, Registry,
+    RunScope, Safety, ToolContext, ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, CallId, Closing, Compaction, FileChange, Intent, IntentId, Lease, Message,
-    Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement, SpentCall, StartPermit, ToolCall,
-    ToolMessage, Transcript,
+    AssistantMessage, BoxFuture, CallId, Closing, Compaction, FileChange, InnerCall, InnerEnd, Intent,
+    IntentId, Lease, Message, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, Settlement,
+    SpentCall, StartPermit, ToolCall, ToolMessage, Transcript,
 };
 use hermes_exec::Local;
 use hermes_gate::{Assessment, Effect, EffectKind, Finding};
@@ -25,6 +25,7 @@ pub(crate) struct Bench {
     pub(crate) cancel: CancellationToken,
     pub(crate) transcript: Arc<Notebook>,
     pub(crate) ask: Arc<dyn AskUser>,
+    pub(crate) caller: Caller,
 }
 
 impl Bench {
@@ -46,6 +47,7 @@ impl Bench {
             cancel: CancellationToken::new(),
             transcript: Arc::default(),
             ask: Arc::new(NoUser),
+            caller: Caller::Model(None),
         }
     }
 
@@ -110,6 +112,7 @@ impl Bench {
             events: hermes_conversation::events().0.relay(),
             ask: self.ask.clone(),
             result_limit: crate::result_limit(None),
+            caller: self.caller.clone(),
         }
     }
 
@@ -125,6 +128,7 @@ impl Bench {
             ask: self.ask.clone(),
             result_limit: crate::result_limit(None),
             grants: Vec::new(),
+            caller: self.caller.clone(),
         }
     }
 
@@ -197,6 +201,19 @@ impl Transcript for Notebook {
         _: &'a Compaction,
     ) -> Answer<'a, Vec<Node>> {
         unimplemented!("tools compact nothing")
+    }
+
+    fn begin_inner<'a>(
+        &'a self,
+        _: &'a Lease,
+        _: &'a OpenTurn,
+        _: InnerCall,
+    ) -> Answer<'a, (IntentId, Option<StartPermit>)> {
+        unimplemented!("tools record no calls")
+    }
+
+    fn end_inner<'a>(&'a self, _: &'a Lease, _: &'a OpenTurn, _: InnerEnd) -> Answer<'a, ()> {
+        unimplemented!("tools record no calls")
     }
 
     fn note_process<'a>(&'a self, intent: IntentId, mark: &'a ProcessMark) -> Answer<'a, ()> {

@@ -4,7 +4,7 @@
 //! types are erased; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{Action, AskUser, Environment, ToolContext, Toolset, facts_of, untrusted};
+use crate::{Action, AskUser, Caller, Environment, ToolContext, Toolset, facts_of, untrusted};
 use hermes_conversation::{
     BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, ToolFacts, Transcript,
 };
@@ -40,6 +40,9 @@ pub trait Tool: Send + Sync + 'static {
     /// Parameters that are of use only with another tool: parameter, tool. They are left out of the definition in a
     /// session without that tool.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
+
+    /// Tools that stand for `{tools}` in the description, if the session has them.
+    const LISTS: &'static [&'static str] = &[];
 
     /// True if it is rarely needed and may be kept in the catalogue.
     const SELDOM: bool = false;
@@ -97,6 +100,10 @@ pub trait AnyTool: Send + Sync {
     }
     /// Parameters that are of use only with another tool; see [`Tool::NEEDS`].
     fn needs(&self) -> &[(&str, &str)] {
+        &[]
+    }
+    /// Tools that stand for `{tools}` in the description; see [`Tool::LISTS`].
+    fn lists(&self) -> &[&str] {
         &[]
     }
     /// Returns true if it may be kept in the catalogue. Tools that are not built in may.
@@ -168,6 +175,7 @@ pub struct CallScope {
     pub result_limit: usize,
     /// Accesses beyond the sandbox that were approved for this call.
     pub grants: Vec<Grant>,
+    pub caller: Caller,
 }
 
 /// The result of a tool: a JSON value, and a flag for failure.
@@ -289,6 +297,10 @@ impl<T: Tool> AnyTool for Typed<T> {
 
     fn needs(&self) -> &[(&str, &str)] {
         T::NEEDS
+    }
+
+    fn lists(&self) -> &[&str] {
+        T::LISTS
     }
 
     fn is_seldom(&self) -> bool {

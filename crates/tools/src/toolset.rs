@@ -13,6 +13,7 @@ pub enum Toolset {
     File,
     Todo,
     Clarify,
+    CodeExecution,
     Delegation,
     Memory,
     SessionSearch,
@@ -26,11 +27,12 @@ pub enum Toolset {
 
 impl Toolset {
     /// Every toolset that has built-in tools.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Terminal,
         Self::File,
         Self::Todo,
         Self::Clarify,
+        Self::CodeExecution,
         Self::Delegation,
         Self::Memory,
         Self::SessionSearch,
@@ -46,6 +48,7 @@ impl Toolset {
             Self::File => "file",
             Self::Todo => "todo",
             Self::Clarify => "clarify",
+            Self::CodeExecution => "code_execution",
             Self::Delegation => "delegation",
             Self::Memory => "memory",
             Self::SessionSearch => "session_search",

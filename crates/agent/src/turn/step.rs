@@ -62,6 +62,8 @@ pub struct BatchNotes {
     pub unchecked: Option<String>,
     /// Every call was housekeeping; see `ToolFacts::is_housekeeping`.
     pub only_housekeeping: bool,
+    /// Every call ran a script.
+    pub only_scripts: bool,
 }
 
 /// The kind of reply that is requested.

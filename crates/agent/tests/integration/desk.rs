@@ -54,6 +54,7 @@ pub(crate) fn ports(
         summaries: Arc::new(NoSummaries),
         jitter: Arc::new(|| 0.0),
         pause: hermes_agent::sleep(),
+        for_scripts: None,
         events,
     }
 }

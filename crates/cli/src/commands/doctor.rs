@@ -54,6 +54,7 @@ pub(crate) async fn run(common: &Common) -> Result<Exit, Failure> {
     }
     if let Ok(settings) = &settings {
         findings.extend(sandbox_finding(settings, &home));
+        findings.extend(scripts_finding());
     }
     findings.extend(store_findings(&home).await);
     findings.extend(disk_usage::findings(&home).await);
@@ -122,6 +123,14 @@ fn sandbox_finding(settings: &Config, home: &Home) -> Option<Finding> {
         Err(_) => return None,
     };
     Some(found)
+}
+
+/// A warning where scripts of the model cannot run.
+fn scripts_finding() -> Option<Finding> {
+    let shell = hermes_config::shell_variables(environment::variables());
+    let found = hermes_tools::has_python(shell.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let why = "there is no python3 in PATH, so execute_code is not offered to the model; install Python 3";
+    (!found).then(|| warning("scripts", why))
 }
 
 async fn store_findings(home: &Home) -> Vec<Finding> {

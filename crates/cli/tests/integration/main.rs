@@ -41,6 +41,7 @@ mod python_homes;
 mod replay;
 mod requests;
 mod safety;
+mod scripts;
 mod security;
 mod session_search;
 mod sessions;

@@ -19,6 +19,28 @@ section! {
 }
 
 section! {
+    /// Scripts that call tools.
+    CodeExecutionSettings in [code_execution] {
+        /// place of scripts: project (working directory, virtual environment), strict (directory of their own)
+        mode: CodeExecutionMode = Project;
+        /// maximum seconds for a script
+        timeout: u64 = 300;
+        /// maximum tool calls of a script
+        max_tool_calls: u64 = 50;
+    }
+}
+
+choice! {
+    /// Place and interpreter of scripts.
+    CodeExecutionMode {
+        /// The working directory, and the active virtual environment.
+        Project = "project",
+        /// A directory of their own, and the interpreter of the system.
+        Strict = "strict",
+    }
+}
+
+section! {
     /// Limits of tool results.
     ToolOutputSettings in [tool_output] {
         /// maximum bytes of one tool result

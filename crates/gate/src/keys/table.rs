@@ -123,6 +123,8 @@ pub(crate) const SQL_OTHER: &str = "SQL that changes many rows or runs programs"
 pub(crate) const DATABASE: &str = "delete data of a database";
 pub(crate) const POWER_STATE: &str = "change the power state";
 pub(crate) const DEVICE: &str = "access a raw device";
+/// The key of a script as a whole.
+pub(crate) const EXECUTE_CODE: &str = "execute_code";
 pub(crate) const SELF_APPROVAL: &str = "change Hermes' own settings or approvals";
 
 const fn rule(key: &'static str, legacy: Option<&'static str>) -> Rule {
@@ -269,5 +271,6 @@ pub const RULES: &[Rule] = &[
     rule(DATABASE, None),
     rule(POWER_STATE, None),
     rule(DEVICE, None),
+    rule(EXECUTE_CODE, None),
     rule(SELF_APPROVAL, None),
 ];

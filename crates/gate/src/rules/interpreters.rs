@@ -62,6 +62,12 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     interpreter.judge(walker, call).map(Some)
 }
 
+/// Judges a Python script that runs as a whole.
+pub(crate) fn python_script(walker: &mut Walker<'_>, code: &str) -> Result<(), Unreadable> {
+    let interpreter = Interpreter { language: Language::Python, letters: "", code: &[] };
+    interpreter.code(walker, code, keys::EXECUTE_CODE)
+}
+
 struct Interpreter {
     language: Language,
     letters: &'static str,

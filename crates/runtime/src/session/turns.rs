@@ -168,6 +168,7 @@ impl Session {
             summaries: self.summaries.clone(),
             jitter: Arc::new(rand::random::<f64>),
             pause: hermes_agent::sleep(),
+            for_scripts: None,
             events,
         })
     }

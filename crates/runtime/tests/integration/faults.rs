@@ -106,6 +106,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         summaries: Arc::new(NoSummaries),
         jitter: Arc::new(|| 0.0),
         pause: hermes_agent::sleep(),
+        for_scripts: None,
         events: sink,
     }
 }

@@ -250,6 +250,7 @@ fn ports(world: &World) -> Ports {
         summaries: Arc::new(NoSummaries),
         jitter: Arc::new(|| 0.0),
         pause: hermes_agent::sleep(),
+        for_scripts: None,
         events: events().0,
     }
 }

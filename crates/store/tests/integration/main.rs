@@ -9,6 +9,7 @@ mod exchange;
 mod faults;
 mod import;
 mod index;
+mod inner_calls;
 mod insights;
 mod ledger;
 mod lineage;

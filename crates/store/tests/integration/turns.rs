@@ -159,6 +159,7 @@ async fn next_owner_reads_the_process_of_a_call() {
             state: IntentState::Started,
             process: Some(mark),
             boot: "b".into(),
+            parent: None,
         }]
     );
 }

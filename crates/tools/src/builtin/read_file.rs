@@ -94,7 +94,9 @@ impl Tool for ReadFile {
         let version = look(doing.clone(), stop.clone(), move |_| version_of(&place)).await?;
         let wanted =
             Page { path: path.clone(), offset: args.offset, limit: args.limit.min(cx.settings().max_lines) };
-        let advice = cx.reads().ask(&wanted, version);
+        // A script has not seen what the model was given.
+        let is_script = scope.caller.is_script();
+        let advice = if is_script { Advice::Read } else { cx.reads().ask(&wanted, version) };
         match advice {
             Advice::Unchanged => return Ok(unchanged(&path)),
             Advice::Block => return Err(blocked(&path)),
@@ -112,7 +114,10 @@ impl Tool for ReadFile {
         let most = limits::page_limit(scope.result_limit, cx.settings().file_read_max_chars);
         let text = numbered(lines, args.offset, most, cx);
         let whole = args.offset == 1 && text.next_offset(total_lines).is_none();
-        cx.reads().gave(wanted, version, whole);
+        match is_script {
+            true => cx.reads().gave_to_script(wanted.path, version, whole),
+            false => cx.reads().gave(wanted, version, whole),
+        }
         let kind = document::kind(&path).map(|kind| kind.name);
         Ok(report(text, total_lines, version.size, advice, kind).with_origin(untrusted::origin_of(&path)))
     }

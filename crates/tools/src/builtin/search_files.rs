@@ -119,7 +119,10 @@ impl Tool for SearchFiles {
         if let Some(why) = unsearchable(&root, cx) {
             return Err(ToolError::failed(why));
         }
-        let advice = cx.reads().ask_search(format!("{args:?} {}", root.display()));
+        let advice = match scope.caller.is_script() {
+            true => Advice::Read,
+            false => cx.reads().ask_search(format!("{args:?} {}", root.display())),
+        };
         if advice == Advice::Block {
             return Err(ToolError::failed(
                 "This search was repeated and is not run again. Change the pattern or the path, or go on with what \

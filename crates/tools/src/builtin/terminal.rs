@@ -258,13 +258,13 @@ fn report(command: &str, output: Output, seconds: u64) -> ToolOutput {
     ToolOutput::json(value).failed_if(output.exit_code != 0)
 }
 
-fn not_run(error: ExecError) -> ToolError {
+pub(super) fn not_run(error: ExecError) -> ToolError {
     let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
     ToolError::failed(format!("The command was not run: {error}{}", cause.unwrap_or_default()))
 }
 
 /// Writes the process group into the record before the command does anything.
-struct Recorder<'a>(&'a CallScope);
+pub(super) struct Recorder<'a>(pub(super) &'a CallScope);
 
 impl Started for Recorder<'_> {
     fn started<'a>(&'a self, group: &'a Group) -> BoxFuture<'a, Result<(), String>> {

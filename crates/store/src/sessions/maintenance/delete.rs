@@ -10,9 +10,10 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// Deletes the rows of a session in all tables. Other children stay, without a parent.
-const TRACES: [&str; 17] = [
+const TRACES: [&str; 18] = [
     "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
+    "DELETE FROM hx_inner_calls WHERE intent IN (SELECT id FROM hx_intents WHERE session = ?1)",
     "DELETE FROM hx_intents WHERE session = ?1",
     "DELETE FROM hx_decisions WHERE session = ?1",
     "DELETE FROM hx_spans WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1)",

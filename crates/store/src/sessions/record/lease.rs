@@ -48,6 +48,8 @@ pub struct OrphanIntent {
     pub change: Option<FileChange>,
     /// Boot id of the machine when its turn began.
     pub boot: String,
+    /// The call of the script that made this one.
+    pub parent: Option<IntentId>,
 }
 
 impl SessionDb {
@@ -235,8 +237,9 @@ pub(crate) fn move_to(db: &Connection, session: &SessionId, cwd: &str) -> Result
 fn orphans(db: &Connection, session: &SessionId) -> rusqlite::Result<Vec<OrphanIntent>> {
     db.prepare_cached(
         "SELECT i.id, i.call_id, i.tool, i.state, i.process_group, i.process_started, i.process_boot,
-                i.arguments, i.effect, i.change, t.owner
+                i.arguments, i.effect, i.change, t.owner, c.parent
          FROM hx_turns AS t JOIN hx_intents AS i ON i.turn = t.id
+         LEFT JOIN hx_inner_calls AS c ON c.intent = i.id
          WHERE t.session = ?1 AND t.state = 'open' AND i.ended_at IS NULL ORDER BY i.id",
     )?
     .query_map([session.as_str()], orphan)?
@@ -263,6 +266,7 @@ fn orphan(row: &Row<'_>) -> rusqlite::Result<OrphanIntent> {
         // An unreadable change counts as none: the outcome is unknown.
         change: change.and_then(|text| serde_json::from_str(&text).ok()),
         boot: row.get::<_, String>(10)?.splitn(3, ':').nth(2).unwrap_or_default().to_owned(),
+        parent: row.get::<_, Option<i64>>(11)?.map(IntentId),
     })
 }
 

@@ -4,7 +4,7 @@
 //! ends with an assistant message, and the turn is closed, in one transaction.
 
 use super::append::{self, Place};
-use super::{lease, mailbox};
+use super::{inner_calls, lease, mailbox};
 use crate::StoreError;
 use crate::error::Doing;
 use crate::sessions::SessionDb;
@@ -41,8 +41,8 @@ pub struct Recovery {
 }
 
 impl SessionDb {
-    /// Closes the session's open turns, if any. `ends` are the calls with a known result; the others are
-    /// answered from their intents.
+    /// Closes the session's open turns, if any. `ends` are the calls with a known result, those of scripts among them;
+    /// the others are answered from their intents.
     pub async fn recover(
         &self,
         lease: &Lease,
@@ -84,6 +84,9 @@ fn recover(
                 Disposition::Unknown => found.unknown += 1,
                 Disposition::None => found.not_started += 1,
             }
+        }
+        for end in ends {
+            inner_calls::settle(db, turn, end, now)?;
         }
         close(db, turn, now).doing("close an unfinished turn")?;
     }

@@ -4,8 +4,8 @@
 
 use super::append::{self, Place};
 use super::lease::{fence, move_to};
-use super::mailbox;
 use super::observations::{self, CallSpan, ToolTimes};
+use super::{inner_calls, mailbox};
 use crate::error::Doing;
 use crate::sessions::compaction::epoch::{self, Epoch};
 use crate::sessions::compaction::failures;
@@ -15,9 +15,9 @@ use crate::sessions::rows::counts::stored;
 use crate::sessions::rows::encode::{self, Columns};
 use crate::sessions::{SessionDb, StoreError};
 use hermes_conversation::{
-    AssistantMessage, BoxFuture, Closing, Compaction, Decided, FileChange, Intent, IntentId, IntentState,
-    Lease, Message, MessageId, Node, OpenTurn, Opening, Permits, ProcessMark, RecordError, SessionId,
-    Settlement, SpentCall, StartPermit, TraceSpan, Transcript, TurnId,
+    AssistantMessage, BoxFuture, Closing, Compaction, Decided, FileChange, InnerCall, InnerEnd, Intent,
+    IntentId, IntentState, Lease, Message, MessageId, Node, OpenTurn, Opening, Permits, ProcessMark,
+    RecordError, SessionId, Settlement, SpentCall, StartPermit, TraceSpan, Transcript, TurnId,
 };
 use rusqlite::{Connection, params};
 
@@ -150,6 +150,41 @@ impl Transcript for SessionDb {
         })
     }
 
+    fn begin_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        call: InnerCall,
+    ) -> BoxFuture<'a, Result<(IntentId, Option<StartPermit>), RecordError>> {
+        let entry = self.entry(turn, Vec::new(), None);
+        self.record(lease, move |db, lease| {
+            entry.write(db, lease)?;
+            inner_calls::require_running(db, entry.turn, call.parent)?;
+            let id = inner_calls::begin(db, &entry, lease, &call).doing("record a call of a script")?;
+            if let Some(decided) = call.decided {
+                decide(db, &entry, lease, &Decided { intent: id, ..decided }).doing("record a decision")?;
+            }
+            let is_started = call.intent.state == IntentState::Started;
+            Ok((id, is_started.then(|| StartPermit::issue(id))))
+        })
+    }
+
+    fn end_inner<'a>(
+        &'a self,
+        lease: &'a Lease,
+        turn: &'a OpenTurn,
+        end: InnerEnd,
+    ) -> BoxFuture<'a, Result<(), RecordError>> {
+        let entry = self.entry(turn, Vec::new(), None);
+        let ran = self.shared.observed.tools(std::iter::once(end.intent)).pop().flatten();
+        self.record(lease, move |db, lease| {
+            entry.write(db, lease)?;
+            end_intent(db, &entry, end.intent, end.state, ran)?;
+            inner_calls::note_result(db, end.intent, &end.result)
+                .doing("record the end of a call of a script")
+        })
+    }
+
     fn note_process<'a>(
         &'a self,
         intent: IntentId,
@@ -235,7 +270,7 @@ impl SessionDb {
 }
 
 /// Messages and costs to add to an open turn.
-struct TurnEntry {
+pub(super) struct TurnEntry {
     turn: TurnId,
     messages: Vec<Columns>,
     spent: Option<SpentCall>,
@@ -289,7 +324,7 @@ fn insert_turn(db: &Connection, lease: &Lease, now: f64) -> rusqlite::Result<Tur
     Ok(TurnId(db.last_insert_rowid()))
 }
 
-fn insert_intent(
+pub(super) fn insert_intent(
     db: &Connection,
     entry: &TurnEntry,
     lease: &Lease,

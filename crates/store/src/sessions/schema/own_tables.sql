@@ -210,6 +210,16 @@ CREATE TABLE IF NOT EXISTS hx_decisions (
 );
 CREATE INDEX IF NOT EXISTS hx_decisions_session ON hx_decisions(session);
 
+-- Calls that a script made while its own call, `parent`, ran. Each has a row in hx_intents, too. `result` is the
+-- beginning of what the script got, for a crash before the script ends.
+CREATE TABLE IF NOT EXISTS hx_inner_calls (
+  intent INTEGER PRIMARY KEY,
+  parent INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  result TEXT
+);
+CREATE INDEX IF NOT EXISTS hx_inner_calls_parent ON hx_inner_calls(parent);
+
 -- Commands that run in the background. The row exists before the first instruction of the command; `key` is that of the
 -- supervisor. `mail` is the notice of its end. `ended_at` is NULL while nobody has seen the end.
 CREATE TABLE IF NOT EXISTS hx_processes (

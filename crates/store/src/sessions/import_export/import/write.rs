@@ -21,9 +21,10 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// Deletes our rows of a session that the Python release deleted.
-const LEFTOVERS: [&str; 14] = [
+const LEFTOVERS: [&str; 15] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
+    "DELETE FROM hx_inner_calls WHERE intent IN (SELECT id FROM hx_intents WHERE session = ?1)",
     "DELETE FROM hx_intents WHERE session = ?1",
     "DELETE FROM hx_decisions WHERE session = ?1",
     "DELETE FROM hx_spans WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1)",
