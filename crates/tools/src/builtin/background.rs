@@ -53,6 +53,7 @@ pub(super) async fn start(
                 report: None,
                 output: kept_output(cx),
                 sandbox,
+                client: None,
             },
             input: if args.pty { Input::Terminal(PROCESS_TERMINAL) } else { Input::Pipe },
             notifies: delivers && args.notify_on_complete,

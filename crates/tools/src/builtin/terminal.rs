@@ -153,6 +153,7 @@ impl Tool for Terminal {
             }),
             output: kept_output(cx),
             sandbox,
+            client: None,
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
         let mut output = cx.backend().run(command, watch).await.map_err(not_run)?;
