@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn state_is_read_between_the_marks() {
-        let text = b"Warning: x\n\nm1 S\n\nm1 B\ndeclare -x A=\"1\"\ndeclare -x GONE=\"2\"\n\nm1 A\n/far dir\n\0\
+        let text =
+            b"Warning: x\n\nm1 S\n\nm1 B\ndeclare -x A=\"1\"\ndeclare -x GONE=\"2\"\n\nm1 A\n/far dir\n\0\
 declare -x A=\"3\"\ndeclare -x HELD=\"4\"\n\nm1 E\n";
         let found = FarReport::parse(text, "m1").unwrap().reported(&ASKED());
         assert_eq!(found.cwd, Some("/far dir".into()));

@@ -5,7 +5,9 @@ use crate::error::PlaceError;
 use crate::far_script::{self, BOOT};
 use crate::place::{Place, words};
 use hermes_exec::supervisor::Key;
-use hermes_exec::{Backend, BoxFuture, Client, Command, Ended, ExecError, Input, LONGEST, Link, Output, Watch};
+use hermes_exec::{
+    Backend, BoxFuture, Client, Command, Ended, ExecError, Input, LONGEST, Link, Output, Watch,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -121,7 +123,8 @@ fn client(place: &Place, command: &Command, input: Input, mark: String) -> Resul
     let (argv, payload) = match input {
         Input::Closed | Input::Pipe => (place.client(input, &boot, &[]), program + "\0"),
         Input::Terminal(_) => {
-            let passed: Vec<&(String, String)> = command.env.iter().filter(|(name, _)| !is_reserved(name)).collect();
+            let passed: Vec<&(String, String)> =
+                command.env.iter().filter(|(name, _)| !is_reserved(name)).collect();
             env.retain(|(name, _)| passed.iter().all(|(other, _)| other != name));
             env.extend(passed.iter().map(|&pair| pair.clone()));
             let names: Vec<&str> = passed.iter().map(|(name, _)| name.as_str()).collect();

@@ -1,8 +1,6 @@
 //! Real checks of a backend, for `hermes backend test`.
 
-use hermes_exec::{
-    Backend, Command, Ended, EnvChanges, Output, OutputLimits, ShellReport, Unwatched, Watch,
-};
+use hermes_exec::{Backend, Command, Ended, EnvChanges, Output, OutputLimits, ShellReport, Unwatched, Watch};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -86,7 +84,13 @@ impl Check {
     }
 
     async fn exit_code(&self, backend: &dyn Backend) -> Checked {
-        let ran = self.run(backend, "echo out; echo err >&2; exit 7", PATIENCE, &self.directory, EnvChanges::default());
+        let ran = self.run(
+            backend,
+            "echo out; echo err >&2; exit 7",
+            PATIENCE,
+            &self.directory,
+            EnvChanges::default(),
+        );
         let result = ran.await.and_then(|output| match (output.text.as_str(), output.exit_code) {
             ("out\nerr\n", 7) => Ok("both streams in order, exit code 7".to_owned()),
             (text, code) => Err(format!("expected `out`, `err` and 7, got {text:?} and {code}")),
@@ -130,7 +134,11 @@ impl Check {
             let Some(process) = ran.text.lines().next().and_then(|line| line.parse::<u32>().ok()) else {
                 return Err(format!("no output before the timeout: {:?}", ran.text));
             };
-            let look = format!("kill -0 {process} 2>/dev/null && echo alive || echo gone");
+            // A process that nobody has collected yet is a zombie.
+            let look = format!(
+                "for i in 1 2 3 4 5 6 7 8 9 10; do case $(cat /proc/{process}/stat 2>/dev/null) in ''|*') Z '*) echo gone; exit;; \
+                 esac; sleep 0.2; done; echo alive"
+            );
             let looked = self.run(backend, &look, PATIENCE, &self.directory, EnvChanges::default()).await?;
             match looked.text.as_str() {
                 "gone\n" => Ok("ends every process, exit code 124".to_owned()),

@@ -27,8 +27,8 @@ impl ClientScript<'_> {
     pub(crate) fn text(&self) -> String {
         let messages = self.report.map(|file| format!(" 2>>{}", quoted(&file.to_string_lossy())));
         let mut text = format!(
-            "k() {{\n  trap '' TERM INT HUP\n  kill -KILL \"$p\" 2>/dev/null\n  \
-             printf '%s\\0' {} | {} >/dev/null 2>&1\n  exit 143\n}}\n\
+            "k() {{\n  trap '' TERM INT HUP\n  exec >/dev/null 2>&1\n  kill -KILL \"$p\"\n  \
+             printf '%s\\0' {} | {}\n  exit 143\n}}\n\
              trap k TERM INT HUP\n\
              {{ {} <&9 9<&-{} & }} 9<&0\np=$!\nwait \"$p\"\nc=$?\n",
             quoted(self.ending),
@@ -44,10 +44,8 @@ impl ClientScript<'_> {
 
     /// Reads the report: without its first line the command was not run, without its last one its end is not known.
     fn judgement(&self, file: &Path) -> String {
-        let not_run = quoted(&format!(
-            "[the command was not run: {} cannot be used; {}]",
-            self.place, self.advice
-        ));
+        let not_run =
+            quoted(&format!("[the command was not run: {} cannot be used; {}]", self.place, self.advice));
         let lost = quoted(&format!(
             "[the connection to {} was lost; how the command went is not known. Look at the state there before \
              running it again]",

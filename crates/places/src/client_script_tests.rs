@@ -21,7 +21,11 @@ fn report_tells_how_a_command_went() {
     let file = dir.path().join("it's");
     for (client, text, code) in [
         ("echo out; printf '\\nhx1 S\\n\\nhx1 E\\n' >&2; exit 3", "out\n", 3),
-        ("echo no route >&2; exit 255", "no route\n[the command was not run: it's there cannot be used; do it]\n", 255),
+        (
+            "echo no route >&2; exit 255",
+            "no route\n[the command was not run: it's there cannot be used; do it]\n",
+            255,
+        ),
         (
             "echo out; printf 'warning\\n\\nhx1 S\\n' >&2; exit 255",
             "out\n\n[the connection to it's there was lost; how the command went is not known. Look at the state there \

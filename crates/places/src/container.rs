@@ -79,7 +79,8 @@ impl Container {
         let settings = &self.settings;
         let mounted = settings.volumes.first().map(|volume| format!("the mounted {volume}"));
         let workspace = settings.workspace.as_ref().map(|dir| format!("the mounted {}", dir.display()));
-        let opening = opening_option(&settings.extra_args).map(|option| format!("what docker_extra_args gives with {option}"));
+        let opening = opening_option(&settings.extra_args)
+            .map(|option| format!("what docker_extra_args gives with {option}"));
         mounted.or(workspace).or(opening).map_or(Isolation::Isolated, Isolation::Reaches)
     }
 
@@ -163,7 +164,8 @@ impl Container {
             failure = Some(self.failed(place, &argv, &output));
             // A container that was created and could not be started would hold the name.
             self.engine(place, &["rm", "-f", &self.name]).await?;
-            let is_quota = ["storage-opt", "storage opt", "quota"].iter().any(|word| said.contains(word));
+            let is_quota =
+                ["storage-opt", "storage opt", "size option", "quota"].iter().any(|word| said.contains(word));
             if !is_quota {
                 break;
             }
@@ -217,7 +219,12 @@ fn run_arguments(settings: &ContainerSettings, name: &str, quota: Quota) -> Vec<
         argv.extend(words(&["--cap-add", capability]));
     }
     argv.extend(words(&["--security-opt", "no-new-privileges", "--pids-limit", "256"]));
-    argv.extend(words(&["--tmpfs", "/tmp:rw,nosuid,size=512m", "--tmpfs", "/var/tmp:rw,noexec,nosuid,size=256m"]));
+    argv.extend(words(&[
+        "--tmpfs",
+        "/tmp:rw,nosuid,size=512m",
+        "--tmpfs",
+        "/var/tmp:rw,noexec,nosuid,size=256m",
+    ]));
     argv.extend(words(&["--tmpfs", "/run:rw,noexec,nosuid,size=64m"]));
     let limits = [("--cpus", settings.cpu, ""), ("--memory", settings.memory, "m")];
     for (option, number, unit) in limits.into_iter().filter(|(_, number, _)| *number > 0) {
@@ -231,7 +238,12 @@ fn run_arguments(settings: &ContainerSettings, name: &str, quota: Quota) -> Vec<
     }
     if settings.runs_as_host_user {
         let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-        argv.extend(["--user".to_owned(), format!("{user}:{group}"), "--env".to_owned(), "HOME=/root".to_owned()]);
+        argv.extend([
+            "--user".to_owned(),
+            format!("{user}:{group}"),
+            "--env".to_owned(),
+            "HOME=/root".to_owned(),
+        ]);
     }
     argv.extend(directories(settings));
     argv.extend(settings.extra_args.iter().cloned());

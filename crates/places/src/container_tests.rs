@@ -51,7 +51,11 @@ fn settings_become_options() {
         (changed(|s| s.runs_as_host_user = true), "--user ", "SETUID"),
         (changed(|s| s.volumes = vec!["/a:/b:ro".into()]), "--volume /a:/b:ro", "--network"),
         (changed(|s| s.workspace = Some("/w".into())), "--volume /w:/workspace", "--tmpfs /workspace"),
-        (changed(|s| s.persistent = Some("/p".into())), "--volume /p/home:/root --volume /p/workspace:/workspace", "--tmpfs /root"),
+        (
+            changed(|s| s.persistent = Some("/p".into())),
+            "--volume /p/home:/root --volume /p/workspace:/workspace",
+            "--tmpfs /root",
+        ),
         (changed(|s| s.extra_args = vec!["--x".into(), "y z".into()]), "--x y z --workdir", "--network"),
         (changed(|s| s.lifetime = 0), "sleep 3600", "mapfile"),
     ] {
@@ -92,7 +96,8 @@ fn mounted_paths_open_a_container() {
 #[test]
 fn first_program_is_valid() {
     for lifetime in [0, 1, 300] {
-        let status = std::process::Command::new("bash").args(["-n", "-c", &waiting(lifetime)]).status().unwrap();
+        let status =
+            std::process::Command::new("bash").args(["-n", "-c", &waiting(lifetime)]).status().unwrap();
         assert!(status.success(), "{lifetime}");
     }
 }

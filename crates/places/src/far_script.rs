@@ -104,7 +104,8 @@ fn variables(command: &Command, is_terminal: bool) -> String {
     command.changes.apply_to(&mut env);
     let set = env.iter().filter(|(name, _)| is_name(name));
     let set = set.map(|(name, value)| format!("export {name}={}\n", quoted(value)));
-    let unset = command.changes.unset.iter().filter(|name| is_name(name)).map(|name| format!("unset -v {name}\n"));
+    let unset =
+        command.changes.unset.iter().filter(|name| is_name(name)).map(|name| format!("unset -v {name}\n"));
     set.chain(unset).collect()
 }
 

@@ -10,7 +10,11 @@ fn command(script: &str) -> Command {
         env: vec![("A".into(), "it's".into()), ("not a name".into(), "x".into())],
         changes: EnvChanges::default(),
         timeout: Duration::from_secs(1),
-        report: Some(ShellReport { file: "/f".into(), cwd: true, exports: Some(vec!["KEY".into(), "$(x)".into()]) }),
+        report: Some(ShellReport {
+            file: "/f".into(),
+            cwd: true,
+            exports: Some(vec!["KEY".into(), "$(x)".into()]),
+        }),
         output: OutputLimits::default(),
         sandbox: None,
         client: None,

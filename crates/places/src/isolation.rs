@@ -35,7 +35,9 @@ pub(crate) fn opening_option(options: &[String]) -> Option<&str> {
         match HARMLESS.iter().find(|name| option == *name) {
             // Its value follows.
             Some(_) => drop(rest.next()),
-            None if HARMLESS.iter().any(|name| option.strip_prefix(name).is_some_and(|end| end.starts_with('='))) => {}
+            None if HARMLESS
+                .iter()
+                .any(|name| option.strip_prefix(name).is_some_and(|end| end.starts_with('='))) => {}
             None => return Some(option),
         }
     }

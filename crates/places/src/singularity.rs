@@ -34,7 +34,8 @@ pub(crate) struct Instance {
 impl Instance {
     pub(crate) fn new(settings: SingularitySettings) -> Self {
         let start = start_arguments(&settings, "");
-        let texts = start.iter().map(String::as_str).chain([settings.profile.as_str(), settings.task.as_str()]);
+        let texts =
+            start.iter().map(String::as_str).chain([settings.profile.as_str(), settings.task.as_str()]);
         let name = format!("hermes_{}", digest(texts, 12));
         Self { settings, name, making: tokio::sync::Mutex::default() }
     }
@@ -55,7 +56,8 @@ impl Instance {
     }
 
     pub(crate) fn client(&self, program: &[String]) -> Vec<String> {
-        let mut argv = vec![self.settings.program.clone(), "exec".to_owned(), format!("instance://{}", self.name)];
+        let mut argv =
+            vec![self.settings.program.clone(), "exec".to_owned(), format!("instance://{}", self.name)];
         argv.extend_from_slice(program);
         argv
     }
@@ -139,7 +141,10 @@ mod tests {
         );
         let bare = SingularitySettings { cpu: 0, memory: 0, overlays: None, ..settings() };
         let argv = start_arguments(&bare, "n");
-        assert_eq!(argv.join(" "), "instance start --containall --no-home --writable-tmpfs docker://debian:12 n");
+        assert_eq!(
+            argv.join(" "),
+            "instance start --containall --no-home --writable-tmpfs docker://debian:12 n"
+        );
     }
 
     #[test]
@@ -148,6 +153,9 @@ mod tests {
         let other = Instance::new(SingularitySettings { image: "other.sif".into(), ..settings() });
         assert!(one.name.starts_with("hermes_") && one.name.len() == 19 && one.name != other.name);
         let argv = one.client(&words(&["bash"]));
-        assert_eq!(argv, [words(&["apptainer", "exec"]), vec![format!("instance://{}", one.name), "bash".into()]].concat());
+        assert_eq!(
+            argv,
+            [words(&["apptainer", "exec"]), vec![format!("instance://{}", one.name), "bash".into()]].concat()
+        );
     }
 }

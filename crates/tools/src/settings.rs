@@ -41,6 +41,8 @@ pub struct Withheld {
 
 /// The toolsets that run commands.
 pub const COMMAND_TOOLSETS: &[Toolset] = &[Toolset::Terminal];
+/// The toolsets that touch files.
+pub const FILE_TOOLSETS: &[Toolset] = &[Toolset::File];
 /// The toolsets that run commands or touch files.
 pub const MACHINE_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::File];
 

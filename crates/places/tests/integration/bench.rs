@@ -1,7 +1,9 @@
 //! A backend under test, with commands and checks.
 
+use hermes_exec::supervisor::Key;
 use hermes_exec::{
-    Backend, BoxFuture, Command, Ended, EnvChanges, ExecError, Output, OutputLimits, ShellReport, Unwatched, Watch,
+    Backend, BoxFuture, Command, Ended, EnvChanges, ExecError, Output, OutputLimits, ShellReport, Unwatched,
+    Watch,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +35,7 @@ impl Bench {
     pub(crate) fn command(&self, script: &str) -> Command {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         Command {
-            key: None,
+            key: Some(Key::of("bench", i64::from(number))),
             script: script.into(),
             cwd: self.dir.clone(),
             env: self.env.clone(),
@@ -83,7 +85,8 @@ impl Bench {
     /// Checks that a process is gone, at the latest after some seconds.
     pub(crate) async fn is_gone(&self, process: u32) -> Verdict {
         let begun = Instant::now();
-        let look = format!("case $(cat /proc/{process}/stat 2>/dev/null) in ''|*') Z '*) ;; *) echo alive ;; esac");
+        let look =
+            format!("case $(cat /proc/{process}/stat 2>/dev/null) in ''|*') Z '*) ;; *) echo alive ;; esac");
         while begun.elapsed() < Duration::from_secs(15) {
             if self.run(&look).await?.text.is_empty() {
                 return Ok(());

@@ -3,10 +3,9 @@
 use crate::bench::{Bench, same};
 use crate::cases::CASES;
 use crate::commands::COMMANDS;
-use crate::servers;
-use hermes_exec::{Backend, Local};
-use hermes_places::{Check, FarBackend, Place, run_checks};
-use std::sync::Arc;
+use crate::{servers, supervisor};
+use hermes_exec::supervisor::SupervisorSettings;
+use hermes_places::{Check, run_checks};
 
 /// Runs every case and reports all that fail.
 async fn conforms(bench: Bench) {
@@ -17,6 +16,7 @@ async fn conforms(bench: Bench) {
             Err(error) => Err(error),
         };
         failures.extend(verdict.err().map(|error| format!("{name}: {error}")));
+        assert!(failures.len() < COMMANDS.len() / 2, "{}", failures.join("\n"));
     }
     for (name, case) in CASES {
         failures.extend(case(&bench).await.err().map(|error| format!("{name}: {error}")));
@@ -34,13 +34,10 @@ async fn check(bench: &Bench) -> Vec<String> {
         scratch: bench.scratch.path().to_owned(),
     };
     let checked = run_checks(bench.backend.as_ref(), &check).await;
-    checked.into_iter().filter_map(|one| one.result.err().map(|error| format!("{}: {error}", one.name))).collect()
-}
-
-fn far(place: Arc<Place>) -> Bench {
-    let dir = place.directory().display().to_string();
-    let backend: Arc<dyn Backend> = Arc::new(FarBackend::new(place, Arc::new(Local)));
-    Bench::new(backend, &dir, &[])
+    checked
+        .into_iter()
+        .filter_map(|one| one.result.err().map(|error| format!("{}: {error}", one.name)))
+        .collect()
 }
 
 #[test]
@@ -50,15 +47,15 @@ fn suite_has_enough_cases() {
 
 #[tokio::test]
 async fn local_conforms() {
-    let path = std::env::var("PATH").unwrap();
-    conforms(Bench::new(Arc::new(Local), "/", &[("PATH", &path), ("HOME", "/tmp")])).await;
+    let (path, home) = (std::env::var("PATH").unwrap(), tempfile::tempdir().unwrap());
+    conforms(Bench::new(supervisor::commands(home.path()), "/", &[("PATH", &path), ("HOME", "/tmp")])).await;
 }
 
 #[tokio::test]
 async fn ssh_conforms() {
     let temporary = tempfile::tempdir().unwrap();
     if let Some(place) = servers::ssh(temporary.path()) {
-        conforms(far(place)).await;
+        conforms(supervisor::bench(place, temporary.path(), SupervisorSettings::default())).await;
     }
 }
 
@@ -66,7 +63,8 @@ async fn ssh_conforms() {
 async fn podman_conforms() {
     let temporary = tempfile::tempdir().unwrap();
     if let Some(container) = servers::container("podman", "conformance-p", temporary.path()) {
-        conforms(far(container.place.clone())).await;
+        conforms(supervisor::bench(container.place.clone(), temporary.path(), SupervisorSettings::default()))
+            .await;
     }
 }
 
@@ -74,12 +72,13 @@ async fn podman_conforms() {
 async fn docker_conforms() {
     let temporary = tempfile::tempdir().unwrap();
     if let Some(container) = servers::container("docker", "conformance-d", temporary.path()) {
-        conforms(far(container.place.clone())).await;
+        conforms(supervisor::bench(container.place.clone(), temporary.path(), SupervisorSettings::default()))
+            .await;
     }
 }
 
 #[tokio::test]
 async fn singularity_stand_in_conforms() {
     let temporary = tempfile::tempdir().unwrap();
-    conforms(far(servers::singularity(temporary.path()))).await;
+    conforms(supervisor::unsupervised(servers::singularity(temporary.path()))).await;
 }

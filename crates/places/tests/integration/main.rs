@@ -10,3 +10,4 @@ mod conformance;
 mod containers;
 mod lost_clients;
 mod servers;
+mod supervisor;

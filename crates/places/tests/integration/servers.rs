@@ -59,7 +59,9 @@ pub(crate) fn container_settings(program: &str, task: &str) -> Option<ContainerS
         workspace: None,
         has_network: false,
         runs_as_host_user: false,
-        extra_args: ["--ulimit", "nofile=20000:20000", "--ulimit", "nproc=4096:4096"].map(str::to_owned).to_vec(),
+        extra_args: ["--ulimit", "nofile=20000:20000", "--ulimit", "nproc=4096:4096"]
+            .map(str::to_owned)
+            .to_vec(),
         cpu: 1,
         memory: 512,
         disk: 51_200,
