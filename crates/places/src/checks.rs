@@ -25,7 +25,7 @@ pub struct Checked {
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
-const SHORT: Duration = Duration::from_secs(1);
+const SHORT: Duration = Duration::from_secs(3);
 
 /// Runs a handful of commands. The first failure to run a command at all ends the checks.
 pub async fn run_checks(backend: &dyn Backend, check: &Check) -> Vec<Checked> {

@@ -9,12 +9,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
     ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
+    ("places", &["exec"]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
     ("store", &["conversation", "guard"]),
@@ -60,6 +61,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
             "guard",
             "memory",
             "models",
+            "places",
             "plugins",
             "processes",
             "prompt",

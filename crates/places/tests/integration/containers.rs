@@ -1,7 +1,7 @@
 //! The life of a container: made once, found again, made again, ended when idle, and its failures.
 
 use crate::bench::Bench;
-use crate::servers::{TestContainer, container, container_settings};
+use crate::servers::{TestContainer, container, container_settings, profile};
 use crate::supervisor::unsupervised;
 use hermes_places::{ContainerSettings, Place, PlaceSettings, SshSettings};
 use std::path::Path;
@@ -33,7 +33,7 @@ async fn two_sessions_never_make_two_containers() {
     let (a, b) =
         tokio::join!(says(&a, "cat /proc/sys/kernel/hostname"), says(&b, "cat /proc/sys/kernel/hostname"));
     assert_eq!(a, b);
-    let profile = format!("label=hermes-profile=tests-{}", std::process::id());
+    let profile = format!("label=hermes-profile={}", profile());
     let listed =
         one.engine(&["ps", "-a", "--filter", &format!("{LABEL}doubled"), "--filter", &profile, "-q"]);
     assert_eq!(listed.lines().count(), 1, "{listed}");

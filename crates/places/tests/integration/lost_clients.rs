@@ -1,9 +1,9 @@
 //! Kills of Hermes and of its supervisor in the middle of a command elsewhere.
 
 use crate::bench::Bench;
+use crate::servers;
 use crate::supervisor::{self, SETTINGS};
-use crate::{bench, servers};
-use hermes_exec::supervisor::{EndReason, Key, Outcome, SupervisorSettings};
+use hermes_exec::supervisor::{EndReason, Key, Outcome};
 use hermes_exec::{Direct, OutputLimits, run_direct};
 use std::path::Path;
 use std::process::Child;
@@ -144,7 +144,7 @@ async fn kill_of_the_supervisor_ends_the_far_end() {
             .await
             .unwrap();
         far.gone(process).await;
-        let supervised = supervisor::supervised(home.path(), SupervisorSettings { ..SETTINGS });
+        let supervised = supervisor::supervised(home.path(), SETTINGS);
         let found = supervised.reattach(&key(), OutputLimits::default()).await.unwrap();
         assert!(matches!(found, Outcome::Unknown { .. }), "{place}: {found:?}");
         remove(place, home.path()).await;
@@ -156,19 +156,4 @@ async fn supervisor_of(home: &Path) -> i32 {
     let address = std::fs::read_to_string(home.join("spool/address")).unwrap();
     let stream = tokio::net::UnixStream::connect(Path::new(&address).join("s")).await.unwrap();
     stream.peer_cred().unwrap().pid().unwrap()
-}
-
-/// A command that the same key names is not run again, even after a kill.
-#[tokio::test]
-async fn second_owner_gets_the_first_result() {
-    let temporary = tempfile::tempdir().unwrap();
-    let Some(place) = servers::ssh(temporary.path()) else { return };
-    let home = tempfile::tempdir().unwrap();
-    let bench = supervisor::bench(place, home.path(), SETTINGS);
-    let command = bench.command("echo once");
-    let first = bench.try_run(command.clone()).await.unwrap();
-    bench::same(first.text.as_str(), "once\n").unwrap();
-    // The connection is another one, so the supervisor sees another command and refuses it.
-    let second = bench.try_run(command).await;
-    assert!(second.is_err() || second.unwrap().text == "once\n");
 }

@@ -46,6 +46,13 @@ pub(crate) fn ssh(temporary: &Path) -> Option<Arc<Place>> {
     Some(Arc::new(Place::new(PlaceSettings::Ssh(settings), client_env(temporary)).unwrap()))
 }
 
+/// The profile of the containers of this run of the tests.
+pub(crate) const PROFILE: &str = "HERMES_PLACES_TEST_PROFILE";
+
+pub(crate) fn profile() -> String {
+    variable(PROFILE).unwrap_or_else(|| format!("tests-{}", std::process::id()))
+}
+
 /// The settings of a container of this test.
 pub(crate) fn container_settings(program: &str, task: &str) -> Option<ContainerSettings> {
     let Some(image) = variable("HERMES_TEST_IMAGE") else {
@@ -67,7 +74,7 @@ pub(crate) fn container_settings(program: &str, task: &str) -> Option<ContainerS
         disk: 51_200,
         persistent: None,
         lifetime: 60,
-        profile: format!("tests-{}", std::process::id()),
+        profile: profile(),
         task: task.into(),
         directory: String::new(),
     })
@@ -93,8 +100,8 @@ impl TestContainer {
     /// Runs the engine and returns its output.
     pub(crate) fn engine(&self, arguments: &[&str]) -> String {
         let mut command = std::process::Command::new(&self.program);
-        let output = command.args(arguments).env_clear().envs(self.env.clone()).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        let output = command.args(arguments).env_clear().envs(self.env.clone()).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
     }
 }
 

@@ -101,6 +101,7 @@ pub(crate) fn owner(home: &Path, place: &str, script: &str) -> std::process::Chi
     std::process::Command::new(std::env::current_exe().unwrap())
         .args(["supervisor::role", "--exact", "--nocapture", "--test-threads=1"])
         .env(ROLE, home)
+        .env(servers::PROFILE, servers::profile())
         .env(PLACE, format!("{place} {script}"))
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())

@@ -2,8 +2,8 @@
 
 use crate::facts::text;
 use crate::{
-    Action, ActionKind, CallScope, Concurrency, ProcessState, Processes, Refusal, Tool, ToolContext,
-    ToolError, ToolOutput, Toolset,
+    Action, CallScope, Concurrency, ProcessState, Processes, Refusal, Tool, ToolContext, ToolError,
+    ToolOutput, Toolset,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, Outcome, Subject, ToolFacts, ToolKind};
 use hermes_gate::assess_input;
