@@ -20,6 +20,7 @@ use crate::commands::logs::LogsArgs;
 use crate::commands::memory::MemoryCommand;
 use crate::commands::model::ModelArgs;
 use crate::commands::prompt::PromptCommand;
+use crate::commands::ps::{KillArgs, PsArgs};
 use crate::commands::replay::ReplayArgs;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sessions::SessionsCommand;
@@ -89,6 +90,8 @@ pub(crate) enum Command {
     Logs(LogsArgs),
     Trace(TraceArgs),
     Replay(ReplayArgs),
+    Ps(PsArgs),
+    Kill(KillArgs),
     Model(ModelArgs),
     #[command(subcommand)]
     Auth(AuthCommand),
@@ -120,7 +123,7 @@ pub(crate) enum Command {
 
 /// The subcommands as the root's help groups them.
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
-    ("Conversations", &["chat", "sessions", "replay", "demo"]),
+    ("Conversations", &["chat", "sessions", "ps", "kill", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
     ("Setup", &["model", "auth", "config", "approvals", "backend", "sandbox", "completion", "version"]),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
@@ -250,6 +253,8 @@ impl Command {
             Self::Demo(_)
             | Self::Budget(_)
             | Self::Logs(_)
+            | Self::Ps(_)
+            | Self::Kill(_)
             | Self::Trace(_)
             | Self::Auth(_)
             | Self::Config(_)

@@ -3,6 +3,7 @@
 
 mod auth;
 mod backends;
+mod background;
 mod browse;
 mod budget;
 mod clarify;
