@@ -18,7 +18,7 @@ pub struct Engine {
     pub program: String,
 }
 
-/// The settings of a container, in the words of `terminal.*`.
+/// The settings of a container, named after those in `terminal.*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerSettings {
     pub engine: Engine,
@@ -173,7 +173,7 @@ impl Container {
         failure.map_or(Ok(None), Err)
     }
 
-    /// Removes ended containers of this profile that nobody has used for long.
+    /// Removes ended containers of this profile that no command has used for long.
     async fn remove_ended(&self, place: &Place) -> Result<(), PlaceError> {
         let profile = format!("label=hermes-profile={}", label_value(&self.settings.profile));
         let until = format!("until={}s", self.settings.lifetime.saturating_mul(2).max(1));

@@ -48,7 +48,7 @@ fn only_names_become_variables() {
 }
 
 #[test]
-fn environment_is_no_argument_of_a_program_with_a_terminal() {
+fn environment_stays_out_of_arguments_with_a_terminal() {
     let text = program(&command("true"), TERMINAL, "hx1", Trace::None);
     assert!(!text.contains("export A="), "{text}");
 }

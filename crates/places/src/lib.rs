@@ -29,7 +29,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Joins words to a line that a shell splits into the same words.
+/// Joins arguments to a line that a shell splits into the same arguments.
 pub(crate) fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

@@ -170,7 +170,7 @@ pub(crate) fn digest<'a>(texts: impl IntoIterator<Item = &'a str>, digits: usize
     hex[..digits].to_owned()
 }
 
-/// Owned words.
+/// Owned arguments.
 pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }

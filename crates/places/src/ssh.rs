@@ -161,7 +161,7 @@ fn socket_digest(text: &str) -> String {
     digest([text], 16)
 }
 
-/// The private directory of sockets. Whoever owns it can take over connections, so it must be ours.
+/// The private directory of sockets. Its owner can take over connections, so it must be ours.
 fn directory_of_sockets(temporary: &Path) -> Option<PathBuf> {
     let directory = temporary.join("hermes-ssh");
     // It may exist.

@@ -41,7 +41,7 @@ pub(crate) struct ConfiguredPlace {
 }
 
 impl ConfiguredPlace {
-    /// What tools know about the place.
+    /// The facts about the place that tools need.
     pub(crate) fn facts(&self) -> FarPlace {
         let reaches = match self.place.isolation() {
             Isolation::Isolated => None,
