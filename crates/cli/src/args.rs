@@ -5,6 +5,7 @@
 
 use crate::commands::approvals::ApprovalsCommand;
 use crate::commands::auth::AuthCommand;
+use crate::commands::backend::BackendCommand;
 use crate::commands::budget::BudgetArgs;
 use crate::commands::cache::CacheCommand;
 use crate::commands::chat::ChatArgs;
@@ -99,6 +100,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
     #[command(subcommand)]
+    Backend(BackendCommand),
+    #[command(subcommand)]
     Sandbox(SandboxCommand),
     #[command(subcommand)]
     Hooks(HooksCommand),
@@ -122,7 +125,7 @@ pub(crate) enum Command {
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
     ("Conversations", &["chat", "sessions", "ps", "kill", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
-    ("Setup", &["model", "auth", "config", "approvals", "sandbox", "completion", "version"]),
+    ("Setup", &["model", "auth", "config", "approvals", "backend", "sandbox", "completion", "version"]),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
 ];
 
@@ -257,6 +260,7 @@ impl Command {
             | Self::Config(_)
             | Self::Hooks(_)
             | Self::Approvals(_)
+            | Self::Backend(_)
             | Self::Sandbox(_)
             | Self::Memory(_)
             | Self::Cache(_)

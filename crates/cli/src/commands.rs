@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod auth;
+pub(crate) mod backend;
 pub(crate) mod budget;
 pub(crate) mod cache;
 pub(crate) mod chat;

@@ -95,6 +95,7 @@ impl From<RuntimeError> for Failure {
             | RuntimeError::SubAgentModel(_)
             | RuntimeError::Hooks(_)
             | RuntimeError::UnsupportedSafety { .. }
+            | RuntimeError::Backend { .. }
             | RuntimeError::Prefill { .. } => Exit::Config,
             RuntimeError::UnlistedModel(_) => Exit::Usage,
             RuntimeError::NoAnswer(_)

@@ -59,5 +59,5 @@ pub use settings::{Setting, Settings};
 pub use skills::platform_disabled_key;
 pub use suggest::distance;
 pub use telemetry::OtlpSettings;
-pub use unsupported_safety::{Refused, UnsupportedSafety};
+pub use unsupported_safety::{BACKENDS, Refused, UnsupportedSafety};
 pub use unused::{UnusedKey, unused_by_section, unused_summary};

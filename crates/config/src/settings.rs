@@ -12,6 +12,7 @@ mod model;
 mod program;
 pub(crate) mod reader;
 pub(crate) mod setting;
+mod terminal;
 mod tools;
 pub(crate) mod types;
 
@@ -21,6 +22,7 @@ pub use free_form::Section;
 pub use model::*;
 pub use program::*;
 pub use setting::Setting;
+pub use terminal::*;
 pub use tools::*;
 pub use types::{Dollars, List, Secret, Share, Text};
 
@@ -91,6 +93,8 @@ section! {
         fallbacks: FallbackEntries,
         /// Models for auxiliary tasks: `auxiliary`.
         auxiliary: AuxiliarySettings,
+        /// Variables of commands in a container: `terminal.docker_env`.
+        docker_env: DockerEnv,
         /// Shell hooks: `hooks`.
         hooks: HookEntries,
         /// The use of several credentials of one provider: `credential_pool_strategies`.

@@ -5,8 +5,11 @@
 
 use serde_json::Value;
 
-use super::layers::Config;
+use super::layers::{Config, Source};
 use super::unused::Defaults;
+
+/// The places where this version can run commands.
+pub const BACKENDS: [&str; 6] = ["local", "ssh", "docker", "podman", "singularity", "apptainer"];
 
 /// The operations that are refused because of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +41,35 @@ impl Config {
         ["terminal.backend", "terminal.env_type"].contains(&key) || key.starts_with("privacy.")
     }
 
-    /// The place that commands should run in, if it is another one than this machine.
+    /// The name of the place where commands run.
+    pub fn terminal_backend(&self) -> String {
+        self.named_backend().1
+    }
+
+    /// The key that names the place where commands run, and the name. `env_type` is an older name of the key.
+    fn named_backend(&self) -> (&'static str, String) {
+        let setting = &self.settings.terminal.backend;
+        let named = |text: &str| match text.trim().to_ascii_lowercase().as_str() {
+            "" => "local".to_owned(),
+            name => name.to_owned(),
+        };
+        if let Some(Value::String(older)) = self.layers().file.get("terminal.env_type")
+            && matches!(setting.source(), Source::Default | Source::DotEnv | Source::Shell)
+        {
+            return ("terminal.env_type", named(older));
+        }
+        let key = match setting.variable() {
+            Some(_) => "TERMINAL_ENV",
+            None => "terminal.backend",
+        };
+        // A value that is no text must not mean this machine.
+        (key, setting.get().map_or_else(|_| "unreadable".to_owned(), |text| named(text)))
+    }
+
+    /// The place where commands should run, if this version does not have it.
     fn foreign_backend(&self) -> Option<(&'static str, String)> {
-        let in_file = |key: &'static str| Some((key, self.resolve(key).ok()??.value.shown()));
-        let set = in_file("terminal.backend")
-            .or_else(|| in_file("terminal.env_type"))
-            .or_else(|| self.variable("TERMINAL_ENV").map(|backend| ("TERMINAL_ENV", backend.to_owned())));
-        set.filter(|(_, backend)| !matches!(backend.trim().to_ascii_lowercase().as_str(), "" | "local"))
+        let (key, backend) = self.named_backend();
+        (!BACKENDS.contains(&backend.as_str())).then_some((key, backend))
     }
 
     fn privacy(&self) -> Vec<UnsupportedSafety> {
@@ -76,8 +101,8 @@ fn backend_setting(key: &str, backend: &str) -> UnsupportedSafety {
         key: key.to_owned(),
         refused: Refused::CommandsAndFiles,
         text: format!(
-            "commands and files are refused: `{setting}` is set, and this version runs commands on this machine only; \
-             remove `{key}` from {place} to run them here"
+            "commands and files are refused: `{setting}` is set, and this version has no such backend (it has local, ssh, \
+             docker, podman and singularity); remove `{key}` from {place} to run them here"
         ),
     }
 }
@@ -91,8 +116,11 @@ mod tests {
     fn unsupported_safety_settings_are_refused() {
         use Refused::{CommandsAndFiles, Run};
         for (text, want) in [
-            ("terminal: {backend: docker}", &[("terminal.backend", CommandsAndFiles)][..]),
-            ("terminal: {env_type: ssh}", &[("terminal.env_type", CommandsAndFiles)]),
+            ("terminal: {backend: modal}", &[("terminal.backend", CommandsAndFiles)][..]),
+            ("terminal: {backend: DOKCER}", &[("terminal.backend", CommandsAndFiles)]),
+            ("terminal: {env_type: daytona}", &[("terminal.env_type", CommandsAndFiles)]),
+            ("terminal: {backend: Docker}", &[]),
+            ("terminal: {env_type: ssh}", &[]),
             ("terminal: {backend: local, env_type: ssh}", &[]),
             ("terminal: {backend: ''}", &[]),
             ("approvals: {deny: ['git push*']}", &[]),

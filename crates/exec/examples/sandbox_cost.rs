@@ -65,6 +65,7 @@ async fn run(cwd: &Path, sandbox: Option<Policy>) {
         report: None,
         output: OutputLimits::default(),
         sandbox,
+        client: None,
     };
     let cancel = CancellationToken::new();
     let output = Local.run(command, Watch { started: &Unwatched, cancel: &cancel }).await.unwrap();

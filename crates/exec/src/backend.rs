@@ -22,6 +22,11 @@ pub trait Backend: Send + Sync {
     /// did not run.
     fn run<'a>(&'a self, command: Command, watch: Watch<'a>) -> BoxFuture<'a, Result<Output, ExecError>>;
 
+    /// Completes a command before it is run in the background, where another program runs it.
+    fn prepare(&self, command: Command, _input: Input) -> BoxFuture<'_, Result<Command, ExecError>> {
+        Box::pin(async move { Ok(command) })
+    }
+
     /// Drops the records of these commands, because their results are stored elsewhere. Does not wait; a
     /// backend without records does nothing.
     fn forget(&self, _keys: Vec<Key>) {}
@@ -49,6 +54,42 @@ pub struct Command {
     pub output: OutputLimits,
     /// The sandbox; without it, the command is not confined.
     pub sandbox: Option<hermes_sandbox::Policy>,
+    /// The program that runs the command elsewhere; [`Backend::prepare`] sets it.
+    pub client: Option<Client>,
+}
+
+impl Command {
+    /// The command of this machine: that of the client, if there is one.
+    pub(crate) fn on_this_machine(self) -> Self {
+        let Some(client) = &self.client else { return self };
+        Self {
+            script: client.script.clone(),
+            cwd: PathBuf::from("/"),
+            env: client.env.clone(),
+            changes: EnvChanges::default(),
+            sandbox: None,
+            ..self
+        }
+    }
+}
+
+/// A program on this machine through which a command runs elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// A shell script that runs instead of the script of the command. On TERM, it ends the far end, too.
+    pub script: String,
+    pub env: Vec<(String, String)>,
+    pub link: Link,
+}
+
+/// The connection of a client program to the far end of its command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The bytes that its standard input begins with. The input stays open until the command has ended, so that the far
+    /// end notices the loss of the client.
+    pub payload: String,
+    /// The first word of the lines between the parts of a report.
+    pub mark: String,
 }
 
 /// The standard input of a command.
@@ -172,6 +213,8 @@ pub enum ExecError {
     TooLong { bytes: usize, most: usize },
     #[error("the command contains a NUL character")]
     Nul,
+    #[error("{0}")]
+    Unreachable(String),
     #[error("could not {doing}")]
     Io {
         doing: &'static str,

@@ -13,6 +13,7 @@ mod environment;
 pub mod environment_handover;
 mod export_syntax;
 mod exports;
+mod far_report;
 mod group;
 mod line_program;
 mod live_groups;
@@ -29,8 +30,8 @@ mod utf8_decoder;
 mod vfork;
 
 pub use backend::{
-    Backend, BoxFuture, Command, Ended, ExecError, Input, Output, OutputLimits, ShellReport, Spill, Started,
-    TerminalSize, Unwatched, Watch,
+    Backend, BoxFuture, Client, Command, Ended, ExecError, Input, Link, Output, OutputLimits, ShellReport,
+    Spill, Started, TerminalSize, Unwatched, Watch,
 };
 pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;
@@ -39,5 +40,6 @@ pub use group::{Group, reap, this_boot};
 pub use line_program::{LineProgram, LineProgramSpec};
 pub use live_groups::kill_all;
 pub use local::Local;
+pub use shell_wrapper::LONGEST;
 pub use spill::{SpillFile, SpillLimits};
 pub use trace::{Refusal, TraceReport, Traced, run_traced};

@@ -4,7 +4,7 @@
 //! until the shell exits or times out, end the rest of the group. A guard kills the group if the future is
 //! dropped.
 
-use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Output, Watch};
+use crate::backend::{Backend, BoxFuture, Command, Ended, ExecError, Link, Output, Watch};
 use crate::capture::{Capture, Captured};
 use crate::confine::{self, Confined};
 use crate::report_file::{ExpectedReport, ReportFile, Reported};
@@ -17,7 +17,8 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
-use tokio::process::Child;
+use tokio::process::{Child, ChildStdin};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 /// Time for output after the shell has exited.
@@ -27,6 +28,8 @@ pub(crate) const TERM_GRACE: Duration = Duration::from_secs(2);
 /// Time between two TERM signals. A child that a shell has just forked may handle the first one with the
 /// shell's own handler and lose it.
 pub(crate) const TERM_AGAIN: Duration = Duration::from_millis(150);
+/// Time between TERM and KILL for a client program.
+pub(crate) const FAR_GRACE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
 /// The age below which process ids cannot have wrapped around.
 const YOUNG: Duration = Duration::from_secs(2);
@@ -44,7 +47,7 @@ impl Backend for Local {
 
 async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
     shell_wrapper::check(&command.script)?;
-    let mut command = command;
+    let mut command = command.on_this_machine();
     if !confine::is_directory(command.sandbox.as_ref(), &command.cwd) {
         return Err(ExecError::NoDirectory { path: command.cwd });
     }
@@ -59,9 +62,10 @@ async fn run(command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
         running.end_now().await;
         return Ok(running.into_output(Ended::Cancelled, Reported::default()).await);
     }
-    let Command { report, sandbox, env, timeout, .. } = command;
-    let report = report.map(|report| ExpectedReport { report, sandbox, env }.create());
-    running.open_gate().await?;
+    let Command { report, sandbox, env, timeout, client, .. } = command;
+    let mark = client.as_ref().map(|client| client.link.mark.clone());
+    let report = report.map(|report| ExpectedReport { report, sandbox, env, mark }.create());
+    running.open_gate(client.map(|client| client.link)).await?;
     let ended = running.attend(Instant::now() + timeout, watch).await;
     running.clean_up(ended).await;
     Ok(running.into_output(ended, report.map(ReportFile::read).unwrap_or_default()).await)
@@ -78,6 +82,8 @@ struct Running {
     status: Option<ExitStatus>,
     spawned: Instant,
     confined: Option<Confined>,
+    /// Holds the input of a client program open.
+    link: Option<oneshot::Sender<()>>,
 }
 
 impl Running {
@@ -105,19 +111,25 @@ impl Running {
             status: None,
             spawned: Instant::now(),
             confined,
+            link: None,
         })
     }
 
-    async fn open_gate(&mut self) -> Result<(), ExecError> {
+    async fn open_gate(&mut self, link: Option<Link>) -> Result<(), ExecError> {
         let opened = match self.child.stdin.take() {
-            Some(mut gate) => gate.write_all(b"\n").await,
+            Some(mut gate) => gate.write_all(b"\n").await.map(|()| gate),
             None => Err(std::io::ErrorKind::BrokenPipe.into()),
         };
-        if let Err(source) = opened {
-            self.end_now().await;
-            return Err(ExecError::Io { doing: "start the command", source });
+        match opened {
+            Ok(gate) => {
+                self.link = link.map(|link| hold(gate, link.payload));
+                Ok(())
+            }
+            Err(source) => {
+                self.end_now().await;
+                Err(ExecError::Io { doing: "start the command", source })
+            }
         }
-        Ok(())
     }
 
     /// Collects output until the leader exits, time is up or the run is cancelled.
@@ -154,11 +166,15 @@ impl Running {
         self.guard.armed = false;
     }
 
-    /// Sends TERM twice, reads output during the grace period, then sends KILL.
+    /// Sends TERM twice, reads output during the grace period, then sends KILL. A client program gets one TERM and more
+    /// time, because it ends the far end.
     async fn terminate(&mut self) {
         self.guard.group.signal(Signal::TERM);
         let begun = Instant::now();
-        let (deadline, mut again) = (begun + TERM_GRACE, Some(begun + TERM_AGAIN));
+        let (deadline, mut again) = match self.link {
+            Some(_) => (begun + FAR_GRACE, None),
+            None => (begun + TERM_GRACE, Some(begun + TERM_AGAIN)),
+        };
         while Instant::now() < deadline && !self.is_gone() {
             if again.take_if(|at| Instant::now() >= *at).is_some() {
                 self.guard.group.signal(Signal::TERM);
@@ -227,6 +243,23 @@ impl Running {
             spill: captured.spill,
         }
     }
+}
+
+/// Writes the payload of a client program and keeps its input open until the sender is dropped.
+fn hold(mut input: ChildStdin, payload: String) -> oneshot::Sender<()> {
+    let (held, released) = oneshot::channel::<()>();
+    tokio::spawn(async move {
+        let write = async {
+            // A client that is gone does not read; its exit says so.
+            let _ = input.write_all(payload.as_bytes()).await;
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            _ = released => {}
+            () = write => {}
+        }
+    });
+    held
 }
 
 /// Reads the next output. Pends for ever once the pipe is closed, so that a `select!` uses its other branches.

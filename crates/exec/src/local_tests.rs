@@ -35,6 +35,7 @@ impl Case {
                 exports: Some(Vec::new()),
             }),
             sandbox: None,
+            client: None,
             output: OutputLimits {
                 chars: 1000,
                 spill: Some(self.dir.path().join("spill")),
@@ -239,7 +240,7 @@ async fn dropping_the_run_kills_it() {
 async fn reap_kills_an_orphaned_group() {
     let case = Case::new();
     let mut running = Running::spawn(&mut case.command("sleep 1000 & sleep 1000 & wait")).unwrap();
-    running.open_gate().await.unwrap();
+    running.open_gate(None).await.unwrap();
     running.guard.armed = false;
     let group = running.guard.group.clone();
     while group.members().len() < 3 {

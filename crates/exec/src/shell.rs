@@ -30,7 +30,9 @@ pub(crate) fn waiting(
     ties: SpawnOptions,
     confined: Option<Confined>,
 ) -> std::process::Command {
-    let mut shell = unprepared(command, Input::Closed);
+    // The input of a client program is its link.
+    let input = if command.client.is_some() { Input::Pipe } else { Input::Closed };
+    let mut shell = unprepared(command, input);
     lead_session(&mut shell, ties, confined);
     shell
 }
@@ -40,7 +42,7 @@ pub(crate) fn unprepared(command: &Command, input: Input) -> std::process::Comma
     let mut shell = std::process::Command::new(shell());
     shell
         .arg("-c")
-        .arg(shell_wrapper::wrapper(command.report.as_ref(), input))
+        .arg(shell_wrapper::wrapper(command.report.as_ref().filter(|_| command.client.is_none()), input))
         .arg("bash")
         .arg(&command.script)
         .current_dir(confine::start_directory(command.sandbox.as_ref(), &command.cwd))

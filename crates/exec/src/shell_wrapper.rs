@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// The maximum length of a command; the kernel takes 128 KiB as one argument.
-const LONGEST: usize = 128_000;
+pub const LONGEST: usize = 128_000;
 
 /// The exit code of a shell whose gate was never opened.
 pub(crate) const NEVER_STARTED: i32 = 125;

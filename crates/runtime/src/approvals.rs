@@ -1,5 +1,6 @@
 //! Approvals and the sandbox of a session, from the settings.
 
+use crate::places::ConfiguredPlace;
 use crate::{Runtime, RuntimeError};
 use hermes_agent::auxiliary::ask_in_order;
 use hermes_config::home::Home;
@@ -180,6 +181,7 @@ impl Runtime {
             remember: Some(Arc::new(move |entries| add_to_allow_list(&home, entries))),
             path_dirs: path_dirs(shell),
             temporary: Some(temporary_dir(&base, session)),
+            far: self.place()?.map(ConfiguredPlace::facts),
         })
     }
 }

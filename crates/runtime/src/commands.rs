@@ -175,6 +175,7 @@ pub static TABLE: &[Command] = &[
         handlers::yolo,
     ),
     row("approvals", "[clear]", "list the approvals of this session, or forget them", handlers::approvals),
+    row("backend", "", "show where commands run", handlers::backend),
     row("sandbox", "", "show what the sandbox of commands enforces", handlers::sandbox),
     row("quit", "", "leave", handlers::quit).also(&["exit"]).terminal_only(),
 ];

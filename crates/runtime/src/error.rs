@@ -41,6 +41,8 @@ pub enum RuntimeError {
     /// A safety setting that this version does not support.
     #[error("{text}")]
     UnsupportedSafety { text: String },
+    #[error("{text}")]
+    Backend { text: String },
     /// The file of messages before every conversation cannot be used.
     #[error("prefill_messages_file {path}: {why}", path = path.display())]
     Prefill { path: PathBuf, why: String },

@@ -22,6 +22,7 @@ mod meter;
 mod naming;
 mod observers;
 mod personality;
+mod places;
 mod prompting;
 mod questions;
 mod request_dumps;
@@ -64,6 +65,7 @@ pub use hermes_models::{
     AuxRoute, AuxStop, Checked, Fallbacks, ModelSwitch, ModelsError, auth, auxiliary_route,
     credential_warnings, fallbacks, list_prices, load_config, model_choice, model_facts,
 };
+pub use hermes_places::Checked as BackendCheck;
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
 pub use hermes_providers::login;
 pub use hermes_providers::{
@@ -79,6 +81,7 @@ pub use mailbox::SessionMailbox;
 pub use meter::{Budget, StoredMeter};
 pub use observers::{Observer, ObserverId, SessionEvent, TurnId};
 pub use personality::Personality;
+pub use places::{BackendReport, test_backend};
 pub use questions::{Answer, PendingQuestion, QuestionId, QuestionKind};
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session::{ContextMeter, Parting, Session, SessionStatus};

@@ -1,6 +1,7 @@
 //! A working Hermes: one home with its settings, store and tools.
 
 use crate::meter::{Budget, StoredMeter};
+use crate::places::{ConfiguredPlace, configured};
 use crate::session_library::PastSessions;
 use crate::session_record::SessionRecord;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
@@ -17,6 +18,7 @@ use hermes_exec::{Backend, Local, child_env};
 use hermes_guard::{FenceKey, Secrets};
 use hermes_models::Models;
 use hermes_models::model_choice::{self, http_clients};
+use hermes_places::FarBackend;
 use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
 use hermes_processes::{ProcessManager, SessionProcesses};
@@ -25,8 +27,9 @@ use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
-    AskUser, Deferral, Delegate, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Processes, Registry,
-    ScriptSettings, ToolContext, ToolSettings, ToolSetup, Toolset, WEB_SEARCH, Withheld, has_python,
+    AskUser, Deferral, Delegate, FILE_TOOLSETS, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Processes,
+    Registry, ScriptSettings, ToolContext, ToolSettings, ToolSetup, Toolset, WEB_SEARCH, Withheld,
+    has_python,
 };
 use hermes_web::{WebClient, WebPorts};
 use hermes_wire::Meter;
@@ -98,6 +101,8 @@ pub struct Shared {
     supervised: Option<Supervised>,
     processes: OnceLock<ProcessManager>,
     web: OnceLock<Arc<WebClient>>,
+    /// The place of commands, once it is needed; `None` is this machine.
+    place: OnceLock<Option<ConfiguredPlace>>,
     pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// Notices for the user, until a front end takes them.
     notices: Arc<Mutex<Vec<String>>>,
@@ -142,6 +147,7 @@ impl Runtime {
             supervised,
             processes: OnceLock::new(),
             web: OnceLock::new(),
+            place: OnceLock::new(),
             hooks,
             notices,
             home_notice: modes_notice(&loose),
@@ -333,7 +339,25 @@ impl Runtime {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn backend(&self, session: &SessionId) -> Arc<dyn Backend> {
+    /// The place of commands; `None` is this machine.
+    pub(crate) fn place(&self) -> Result<Option<&ConfiguredPlace>, RuntimeError> {
+        if let Some(place) = self.place.get() {
+            return Ok(place.as_ref());
+        }
+        let launch = &self.launch;
+        let place = configured(&self.config, &launch.home, &launch.shell, &launch.cwd)?;
+        Ok(self.place.get_or_init(|| place).as_ref())
+    }
+
+    fn backend(&self, session: &SessionId) -> Result<Arc<dyn Backend>, RuntimeError> {
+        let here = self.local_backend(session);
+        Ok(match self.place()? {
+            Some(far) => Arc::new(FarBackend::new(far.place.clone(), here)),
+            None => here,
+        })
+    }
+
+    fn local_backend(&self, session: &SessionId) -> Arc<dyn Backend> {
         let Some(supervised) = &self.supervised else {
             return Arc::new(Local);
         };
@@ -393,8 +417,11 @@ impl Runtime {
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
             scratch: self.launch.home.scratch_dir(),
-            backend: self.backend(session),
-            child_env: child_env(shell, passthrough),
+            backend: self.backend(session)?,
+            child_env: match self.place()? {
+                Some(far) => far.env.clone(),
+                None => child_env(shell, passthrough),
+            },
             secrets: self.secrets.clone(),
             fence_key: self.fence_keys(),
             settings: self.tool_settings()?,
@@ -424,6 +451,19 @@ impl Runtime {
         self.fence_key.get_or_init(|| fence_key::of(&self.launch.home)).clone()
     }
 
+    /// The tools that do not run with the settings.
+    fn withheld(&self) -> Result<Vec<Withheld>, RuntimeError> {
+        let mut all = withheld(&self.config);
+        if let Some(far) = self.place()? {
+            let why = format!(
+                "commands run in {}, and the file tools do not reach it; use the terminal to read and write files there",
+                far.place.label()
+            );
+            all.push(Withheld { toolsets: FILE_TOOLSETS, why });
+        }
+        Ok(all)
+    }
+
     fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {
         let default = ToolSettings::default();
         let settings = &self.config.settings;
@@ -436,13 +476,14 @@ impl Runtime {
             file_read_max_chars: number(&settings.file_read_max_chars, default.file_read_max_chars)?,
             files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
             approvals: crate::approvals::policy(settings)?,
-            folder_hints: !settings.agent.ignore_rules.value()?,
+            // The folders of another place cannot be read from here.
+            folder_hints: !settings.agent.ignore_rules.value()? && self.place()?.is_none(),
             scripts: ScriptSettings {
                 timeout: settings.code_execution.timeout.value()?.max(1),
                 max_calls: settings.code_execution.max_tool_calls.value()?,
                 strict: settings.code_execution.mode.value()? == CodeExecutionMode::Strict,
             },
-            withheld: withheld(&self.config),
+            withheld: self.withheld()?,
             extract_char_limit: number(&settings.web.extract_char_limit, default.extract_char_limit)?,
             clarify_timeout: settings.agent.clarify_timeout.value()?,
             ..default

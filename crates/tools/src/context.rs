@@ -97,7 +97,10 @@ impl ToolContext {
         Self {
             places,
             project: Mutex::new(project),
-            cwd: Mutex::new(setup.cwd.clone()),
+            cwd: Mutex::new(match &setup.safety.far {
+                Some(far) => far.directory.clone(),
+                None => setup.cwd.clone(),
+            }),
             environment: Mutex::default(),
             secret_variables: OnceLock::new(),
             has_moved: AtomicBool::new(false),
@@ -123,6 +126,9 @@ impl ToolContext {
 
     /// Takes over the environment, and unfinished lines of input, of a context that this one replaces.
     pub fn continue_environment(&self, other: &Self) {
+        if self.far().is_some() {
+            *lock(&self.cwd) = other.cwd();
+        }
         *lock(&self.environment) = other.environment();
         *lock(&self.unfinished_lines) = lock(&other.unfinished_lines).clone();
     }
@@ -232,6 +238,9 @@ impl ToolContext {
     /// The new working directory, if a command changed it since the last call. One outside of the project is not
     /// kept for a later run: it would become the project there.
     pub fn take_move(&self) -> Option<PathBuf> {
+        if self.far().is_some() {
+            return None;
+        }
         let moved = self.has_moved.swap(false, Ordering::Relaxed).then(|| self.cwd());
         moved.filter(|cwd| cwd.starts_with(self.project()))
     }
@@ -239,7 +248,10 @@ impl ToolContext {
     /// Moves the session to a directory of the user's choice, with its project.
     pub fn relocate(&self, cwd: PathBuf) {
         *lock(&self.project) = project_of(&paths::real(&cwd), &self.places);
-        self.set_cwd(cwd);
+        // A directory of this machine is none of another place.
+        if self.far().is_none() {
+            self.set_cwd(cwd);
+        }
     }
 
     /// Moves the session to another folder, as a command does.
@@ -313,6 +325,15 @@ impl ToolContext {
         lock(&self.unfinished_lines).insert(process.to_owned(), unfinished);
     }
 
+    /// The directory `path` for a command in `cwd`.
+    pub(crate) fn command_directory(&self, path: &Path, cwd: &Path) -> PathBuf {
+        match self.far() {
+            Some(_) if path.is_absolute() || path.starts_with("~") => path.to_owned(),
+            Some(_) => cwd.join(path),
+            None => self.resolve(path, cwd),
+        }
+    }
+
     pub(crate) fn backend(&self) -> &dyn Backend {
         self.setup.backend.as_ref()
     }
@@ -320,7 +341,7 @@ impl ToolContext {
     /// The environment of the first command.
     pub(crate) fn command_env(&self) -> Vec<(String, String)> {
         let mut env = self.setup.child_env.clone();
-        if let Some(temporary) = self.temporary() {
+        if let Some(temporary) = self.temporary().filter(|_| self.far().is_none()) {
             env.retain(|(name, _)| name != "TMPDIR");
             env.push(("TMPDIR".to_owned(), temporary.display().to_string()));
         }

@@ -80,10 +80,12 @@ pub use processes::{KnownProcess, ProcessExit, ProcessStart, ProcessState, Proce
 pub use protect::Places;
 pub use record_reader::{RecordHit, RecordMessage, RecordReader};
 pub use registry::{Registry, Toolbox};
-pub use safety::{RememberRules, Safety, SandboxSettings, project_of, scene};
+pub use safety::{FarPlace, RememberRules, Safety, SandboxSettings, project_of, scene};
 pub use segments::segments;
 pub use session_library::{PastHit, PastMessage, PastOrder, PastSession, SessionLibrary};
-pub use settings::{COMMAND_TOOLSETS, MACHINE_TOOLSETS, ScriptSettings, ToolSettings, Withheld};
+pub use settings::{
+    COMMAND_TOOLSETS, FILE_TOOLSETS, MACHINE_TOOLSETS, ScriptSettings, ToolSettings, Withheld,
+};
 pub use skills::{ChangedSkill, ListedSkill, SkillChange, Skills, ViewedSkill};
 pub use text::strip_ansi;
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Origin, Refusal, Tool, ToolError, ToolOutput};

@@ -24,6 +24,19 @@ pub struct Safety {
     pub path_dirs: Vec<PathBuf>,
     /// The temporary directory of the session, `TMPDIR` of its commands.
     pub temporary: Option<PathBuf>,
+    /// The place of commands that do not run on this machine.
+    pub far: Option<FarPlace>,
+}
+
+/// A place of commands that is not this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarPlace {
+    /// Its name for messages.
+    pub label: String,
+    /// The directory of the first command; `~` is that of the user there.
+    pub directory: PathBuf,
+    /// The reach of commands beyond the place; `None` if there is none.
+    pub reaches: Option<String>,
 }
 
 /// The settings of the sandbox, `sandbox.*`.
@@ -37,6 +50,9 @@ pub struct SandboxSettings {
 
 impl Safety {
     fn is_confined(&self) -> bool {
+        if self.far.is_some() {
+            return false;
+        }
         let is_wanted = self.sandbox.as_ref().is_some_and(|sandbox| sandbox.profile != Profile::Full);
         is_wanted && hermes_sandbox::confines_files()
     }
@@ -59,6 +75,8 @@ pub fn project_of(cwd: &Path, places: &Places) -> PathBuf {
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// A path that nothing is inside of.
 const NO_PROJECT: &str = "/nonexistent/no-project";
+/// The home directory of the user elsewhere, whose real path is not known.
+const FAR_HOME: &str = "/nonexistent/far-home";
 /// Directories of the system that a session may start in, but that are not its project.
 const SYSTEM: [&str; 17] = [
     "/bin",
@@ -136,6 +154,12 @@ impl ToolContext {
 
     /// One line about the confinement of commands.
     pub fn sandbox_summary(&self) -> String {
+        if let Some(far) = self.far() {
+            return match &far.reaches {
+                None => format!("sandbox: commands run in {}, which reaches nothing of yours", far.label),
+                Some(reaches) => format!("sandbox: off; commands run in {} and reach {reaches}", far.label),
+            };
+        }
         match self.policy(&[]) {
             Some(policy) => enforced(&policy, support()).summary(),
             None => "sandbox: off; commands can do all that you can".to_owned(),
@@ -147,11 +171,47 @@ impl ToolContext {
         self.safety().temporary.as_deref()
     }
 
+    /// The place of commands, if it is not this machine.
+    pub fn far(&self) -> Option<&FarPlace> {
+        self.safety().far.as_ref()
+    }
+
+    /// The kind of a command for approvals.
+    pub(crate) fn command_kind(&self) -> ActionKind {
+        match self.far() {
+            Some(FarPlace { reaches: None, .. }) => ActionKind::IsolatedCommand,
+            _ => ActionKind::Command,
+        }
+    }
+
     /// The facts by which the gate judges a command in `cwd`.
     pub fn scene(&self, cwd: &Path) -> Scene {
+        if let Some(far) = self.far() {
+            return self.far_scene(cwd, far);
+        }
         Scene {
             variables: self.environment().variables(),
             ..scene(cwd, &self.project(), self.places(), self.safety())
+        }
+    }
+
+    /// The facts by which the gate judges a command elsewhere. The directory of the first command counts as the project;
+    /// paths of this machine mean nothing there.
+    fn far_scene(&self, cwd: &Path, far: &FarPlace) -> Scene {
+        let own_home = Path::new(FAR_HOME);
+        let expand = |path: &Path| match path.strip_prefix("~") {
+            Ok(rest) => own_home.join(rest),
+            Err(_) => path.to_owned(),
+        };
+        let directory = expand(&far.directory);
+        let places = Places { home: PathBuf::from(NO_PROJECT), user_home: Some(own_home.to_owned()) };
+        let is_wide = directory == own_home || SYSTEM.iter().any(|system| directory == Path::new(system));
+        let project =
+            if is_wide || directory.parent().is_none() { PathBuf::from(NO_PROJECT) } else { directory };
+        let variables = self.environment().variables();
+        Scene {
+            variables,
+            ..scene(&expand(cwd), &project, &places, &Safety { far: Some(far.clone()), ..Safety::default() })
         }
     }
 
@@ -193,6 +253,9 @@ impl ToolContext {
 
     /// The sandbox of a command with these accesses beyond it; `None` runs it without one.
     pub(crate) fn policy(&self, grants: &[Grant]) -> Option<Policy> {
+        if self.far().is_some() {
+            return None;
+        }
         let settings = self.sandbox().filter(|sandbox| sandbox.profile != Profile::Full)?;
         let approvals = self.approvals();
         let mut policy = self.base_policy(settings);

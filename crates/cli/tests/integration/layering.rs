@@ -9,13 +9,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 29] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 30] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
     ("documents", &[]),
     ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
+    ("places", &["exec"]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
     ("store", &["conversation", "guard"]),
@@ -62,6 +63,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 29] = [
             "guard",
             "memory",
             "models",
+            "places",
             "plugins",
             "processes",
             "prompt",

@@ -1,23 +1,10 @@
 //! Settings of tools: commands, their output, approvals and the offered tools.
 
 use super::declare::{choice, section};
-use super::types::{List, Text};
+use super::types::List;
 use crate::keys::Env::{Switch, Value};
 
 section! {
-    /// Commands.
-    TerminalSettings in [terminal] {
-        /// maximum seconds for a command
-        timeout: u64 = 180, env: &[Value("TERMINAL_TIMEOUT")];
-        /// maximum seconds that a command runs after Hermes died
-        orphan_grace: u64 = 600;
-        /// directory commands start in
-        cwd: Text = ".";
-        /// variables commands may see besides the basic ones
-        env_passthrough: List = [];
-    }
-}
-
 section! {
     /// Scripts that call tools.
     CodeExecutionSettings in [code_execution] {

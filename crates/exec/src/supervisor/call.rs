@@ -33,6 +33,7 @@ impl Backend for SupervisedCall {
 impl SupervisedCall {
     async fn run_watched(&self, command: Command, watch: Watch<'_>) -> Result<Output, ExecError> {
         shell_wrapper::check(&command.script)?;
+        let command = command.on_this_machine();
         if !confine::is_directory(command.sandbox.as_ref(), &command.cwd) {
             return Err(ExecError::NoDirectory { path: command.cwd });
         }

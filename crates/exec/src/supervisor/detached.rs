@@ -37,10 +37,11 @@ impl Supervised {
         started: &dyn Started,
     ) -> Result<Group, ExecError> {
         shell_wrapper::check(&command.script)?;
+        let command = command.clone().on_this_machine();
         if !confine::is_directory(command.sandbox.as_ref(), &command.cwd) {
-            return Err(ExecError::NoDirectory { path: command.cwd.clone() });
+            return Err(ExecError::NoDirectory { path: command.cwd });
         }
-        let spec = Box::new(Spec::detached(command, session, input));
+        let spec = Box::new(Spec::detached(&command, session, input));
         let start = Request::Start { key: key.clone(), spec, owner: self.owner().clone() };
         let (mut connection, reply) = self.ask(&start).await?;
         let group = match reply {

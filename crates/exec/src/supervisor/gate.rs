@@ -37,15 +37,21 @@ impl Shell {
             env: spec.env.clone(),
             changes: EnvChanges::default(),
             timeout: spec.timeout,
-            report: report.cloned(),
+            // A client program writes the report itself.
+            report: report.filter(|_| spec.link.is_none()).cloned(),
             output: OutputLimits::default(),
             sandbox: spec.sandbox.clone(),
+            client: None,
         };
         let confined = Confined::new(spec.sandbox.as_ref(), &spec.cwd, &mut command.env, &spec.changes)?;
         let (pipe, write, terminal) = output_of(spec.input)?;
         let (input, gate) = std::io::pipe().map_err(failed("make a pipe"))?;
         let ties = SpawnOptions { dies_with_parent: true, umask: spec.umask };
-        let image = Image::of(&shell::unprepared(&command, spec.input)).map_err(failed("start a shell"))?;
+        let input_kind = match (&spec.link, spec.input) {
+            (Some(_), Input::Closed) => Input::Pipe,
+            (_, input) => input,
+        };
+        let image = Image::of(&shell::unprepared(&command, input_kind)).map_err(failed("start a shell"))?;
         let streams = [input.as_fd(), write.as_fd(), write.as_fd()];
         let own_terminal = || if terminal.is_some() { pty::control(write.as_fd()) } else { Ok(()) };
         let prepare = || {

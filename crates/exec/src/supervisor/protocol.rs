@@ -11,8 +11,8 @@ use crate::exports::Exports;
 use serde::{Deserialize, Serialize};
 
 /// Version 2 brought sandboxes: a supervisor of version 1 would ignore them. Version 3 brought input and the end of the
-/// output of running commands.
-pub(crate) const VERSION: u32 = 3;
+/// output of running commands. Version 4 brought client programs.
+pub(crate) const VERSION: u32 = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]

@@ -14,10 +14,10 @@ use super::record::{End, EndReason, Prepared, write_end};
 use super::spec::{Key, Lifetime, MOST_LOOKED_AT, Owner, Spec};
 use super::spool::Spool;
 use super::table::{Ending, Phase, Progress, Table};
-use crate::backend::{BoxFuture, Input};
+use crate::backend::{BoxFuture, Input, Link};
 use crate::confine::{self, Confined};
 use crate::exports::Exports;
-use crate::local::{TERM_AGAIN, TERM_GRACE};
+use crate::local::{FAR_GRACE, TERM_AGAIN, TERM_GRACE};
 use crate::report_file::{ExpectedReport, ReportFile};
 use crate::{ExecError, shell_wrapper};
 use rustix::process::{Signal, WaitStatus};
@@ -133,7 +133,11 @@ impl Run {
             writing: None,
             spool: Spool::new(output, spec.head, spec.tail),
             lifetime: spec.lifetime,
-            expected: report.map(|report| ExpectedReport { report, sandbox: spec.sandbox, env }),
+            expected: report.map(|report| {
+                let mark = spec.link.as_ref().map(|link| link.mark.clone());
+                ExpectedReport { report, sandbox: spec.sandbox, env, mark }
+            }),
+            link: spec.link,
             confined,
             report_file: None,
             gate: Some(gate),
@@ -176,6 +180,8 @@ struct Running {
     expected: Option<ExpectedReport>,
     confined: Option<Confined>,
     report_file: Option<ReportFile>,
+    /// Set if the shell runs a client program.
+    link: Option<Link>,
 }
 
 impl Running {
@@ -242,14 +248,20 @@ impl Running {
             self.owner_gone = None;
         }
         let writing = match (self.input, self.terminal.take()) {
-            (Input::Pipe, _) => Some(InputPipe::of_gate(gate)),
             (Input::Terminal(_), Some(terminal)) => Some(InputPipe::of_terminal(terminal)),
+            (Input::Pipe, _) => Some(InputPipe::of_gate(gate)),
+            (Input::Closed, _) if self.link.is_some() => Some(InputPipe::of_gate(gate)),
             _ => None,
         };
         self.writing = writing.transpose().unwrap_or_else(|error| {
             tracing::warn!(%error, "the input of a command cannot be written to");
             None
         });
+        if let (Some(link), Some(input)) = (&mut self.link, &mut self.writing)
+            && let Err(error) = input.queue(&std::mem::take(&mut link.payload), false)
+        {
+            tracing::warn!(%error, "a command cannot be sent to the far end");
+        }
         let group = self.name.group.clone();
         self.reports.send_modify(|progress| progress.phase = Phase::Running(group));
     }
@@ -273,7 +285,8 @@ impl Running {
             self.drain(Instant::now() + AFTER_EXIT).await;
         }
         if self.status.is_none() || self.table.processes.has_remnants(&self.name) {
-            if stop == Stop::Politely {
+            // A client program needs time to end the far end, even at once.
+            if stop == Stop::Politely || self.link.is_some() {
                 self.terminate().await;
             }
             self.kill().await;
@@ -287,11 +300,15 @@ impl Running {
         }
     }
 
-    /// Sends TERM twice and waits for a grace period, in which output is read and only a KILL is accepted.
+    /// Sends TERM twice and waits for a grace period, in which output is read and only a KILL is accepted. A client
+    /// program gets one TERM and more time, because it ends the far end.
     async fn terminate(&mut self) {
         self.table.processes.signal(&self.name, Signal::TERM);
         let begun = Instant::now();
-        let (deadline, mut again) = (begun + TERM_GRACE, Some(begun + TERM_AGAIN));
+        let (deadline, mut again) = match self.link {
+            Some(_) => (begun + FAR_GRACE, None),
+            None => (begun + TERM_GRACE, Some(begun + TERM_AGAIN)),
+        };
         while Instant::now() < deadline && !self.is_gone() {
             if again.take_if(|at| Instant::now() >= *at).is_some() {
                 self.table.processes.signal(&self.name, Signal::TERM);
@@ -300,7 +317,7 @@ impl Running {
                 biased;
                 Some(order) = self.orders.recv() => {
                     match order {
-                        Control::End(_, Stop::AtOnce) => return,
+                        Control::End(_, Stop::AtOnce) if self.link.is_none() => return,
                         order => self.serve(order),
                     }
                 }

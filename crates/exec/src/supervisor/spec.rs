@@ -1,7 +1,7 @@
 //! The specification of a command: key, owner, lifetime and limits.
 
 use super::error::SuperviseError;
-use crate::backend::{Command, Input, ShellReport};
+use crate::backend::{Command, Input, Link, ShellReport};
 use crate::exports::EnvChanges;
 use crate::group::{Stat, this_boot};
 use crate::spill::hex;
@@ -133,6 +133,9 @@ pub(crate) struct Spec {
     pub(crate) sandbox: Option<hermes_sandbox::Policy>,
     #[serde(default, skip_serializing_if = "Input::is_closed")]
     pub(crate) input: Input,
+    /// Set if the script is a client program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) link: Option<Link>,
 }
 
 /// Bytes of output that are kept of a detached command, from its start.
@@ -164,6 +167,7 @@ impl Spec {
             umask: own_umask(),
             sandbox: command.sandbox.clone(),
             input: Input::Closed,
+            link: command.client.as_ref().map(|client| client.link.clone()),
         }
     }
 

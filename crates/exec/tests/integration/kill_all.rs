@@ -30,6 +30,7 @@ fn command(script: &str, dir: &Path) -> Command {
         report: None,
         output: OutputLimits::default(),
         sandbox: None,
+        client: None,
     }
 }
 

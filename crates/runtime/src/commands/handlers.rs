@@ -306,6 +306,10 @@ pub(super) fn approvals(call: Call<'_>) -> Replying<'_> {
     now(text(lines.join("\n")))
 }
 
+pub(super) fn backend(call: Call<'_>) -> Replying<'_> {
+    now(text(call.session.runtime().backend_summary()))
+}
+
 pub(super) fn sandbox(call: Call<'_>) -> Replying<'_> {
     now(text(call.session.sandbox_summary()))
 }

@@ -70,6 +70,8 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionKind {
     Command,
+    /// A command in a place that reaches nothing of the user: it is not asked about.
+    IsolatedCommand,
     /// An access of a tool of our own, for instance a write to a file.
     Access,
     /// A change that later sessions obey. `--yolo` does not skip the question.
@@ -102,6 +104,8 @@ pub enum DecidedBy {
     AllowList,
     /// An earlier answer in this session.
     Session,
+    /// Commands run in an isolated place.
+    Isolation,
     /// `approvals.unattended: sandboxed`.
     Sandbox,
     /// A model, with `approvals.mode: smart`.
@@ -119,6 +123,7 @@ impl DecidedBy {
             Self::Yolo => "yolo",
             Self::AllowList => "command_allowlist",
             Self::Session => "session",
+            Self::Isolation => "isolation",
             Self::Sandbox => "approvals.unattended",
             Self::Model => "smart",
             Self::User => "user",
@@ -130,7 +135,7 @@ impl DecidedBy {
 ///
 /// The order is fixed: what must never run comes first, then what skips the question, then the question.
 pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprovals) -> Decision {
-    let is_command = action.kind == ActionKind::Command;
+    let is_command = matches!(action.kind, ActionKind::Command | ActionKind::IsolatedCommand);
     if let Some(finding) = action.assessment.worst().filter(|finding| finding.verdict == Verdict::Deny) {
         return Decision::Refuse { by: DecidedBy::Hardline, text: hardline_text(finding) };
     }
@@ -144,6 +149,9 @@ pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprov
     }
     if action.assessment.verdict() == Verdict::Allow {
         return Decision::Run { by: DecidedBy::Harmless, grants: Vec::new() };
+    }
+    if action.kind == ActionKind::IsolatedCommand {
+        return Decision::Run { by: DecidedBy::Isolation, grants: Vec::new() };
     }
     let is_yolo = policy.mode == ApprovalMode::Off || approved.is_yolo();
     if is_yolo && action.kind != ActionKind::Lasting {

@@ -1,6 +1,6 @@
 //! Starting a command in the background.
 
-use super::terminal::{TerminalArgs, kept_output};
+use super::terminal::{TerminalArgs, kept_output, not_run};
 use crate::{CallScope, ProcessStart, ToolContext, ToolError, ToolOutput};
 use hermes_exec::{Command, Input, TerminalSize};
 use serde_json::{Value, json};
@@ -40,21 +40,24 @@ pub(super) async fn start(
         env.retain(|(other, _)| other != name);
         env.push((name.to_owned(), value.to_owned()));
     }
+    let input = if args.pty { Input::Terminal(PROCESS_TERMINAL) } else { Input::Pipe };
+    let command = Command {
+        key: None,
+        script: args.command,
+        cwd,
+        env,
+        changes: scope.environment.changes().clone(),
+        timeout: args.timeout.map_or(Duration::MAX, Duration::from_secs),
+        report: None,
+        output: kept_output(cx),
+        sandbox,
+        client: None,
+    };
     let started = processes
         .start(ProcessStart {
             key: cx.command_key(scope.intent),
-            command: Command {
-                key: None,
-                script: args.command,
-                cwd,
-                env,
-                changes: scope.environment.changes().clone(),
-                timeout: args.timeout.map_or(Duration::MAX, Duration::from_secs),
-                report: None,
-                output: kept_output(cx),
-                sandbox,
-            },
-            input: if args.pty { Input::Terminal(PROCESS_TERMINAL) } else { Input::Pipe },
+            command: cx.backend().prepare(command, input).await.map_err(not_run)?,
+            input,
             notifies: delivers && args.notify_on_complete,
             // A notice of the end is the surer one of the two.
             patterns: if delivers && !args.notify_on_complete { patterns } else { Vec::new() },

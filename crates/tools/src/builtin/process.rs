@@ -2,8 +2,8 @@
 
 use crate::facts::text;
 use crate::{
-    Action, ActionKind, CallScope, Concurrency, ProcessState, Processes, Refusal, Tool, ToolContext,
-    ToolError, ToolOutput, Toolset,
+    Action, CallScope, Concurrency, ProcessState, Processes, Refusal, Tool, ToolContext, ToolError,
+    ToolOutput, Toolset,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, Outcome, Subject, ToolFacts, ToolKind};
 use hermes_gate::assess_input;
@@ -108,7 +108,7 @@ impl Tool for Process {
         let (cwd, text) = (cx.cwd(), cx.whole_line(id, &data));
         let assessment = assess_input(&known.command, &text, &cx.scene(&cwd));
         let environment = cx.environment();
-        Some(Action { kind: ActionKind::Command, text, cwd, environment, assessment })
+        Some(Action { kind: cx.command_kind(), text, cwd, environment, assessment })
     }
 
     fn concurrency(&self, args: &ProcessArgs, _: &ToolContext) -> Concurrency {

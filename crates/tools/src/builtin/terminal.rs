@@ -6,8 +6,7 @@ use crate::skill_scripts;
 use crate::temporary_dir::private_dir;
 use crate::text::strip_ansi;
 use crate::{
-    Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
-    limits,
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
 };
 use hermes_conversation::{
     BoxFuture, CallDigest, CallId, CallTitle, Effect, Guidance, Outcome, ProcessMark, RunsIn, Subject,
@@ -107,7 +106,7 @@ impl Tool for Terminal {
             assessment.findings.extend(assess_write(&cx.resolve(path, &cwd), &scene).findings);
         }
         let (text, environment) = (args.command.clone(), cx.environment());
-        Some(Action { kind: ActionKind::Command, text, cwd, environment, assessment })
+        Some(Action { kind: cx.command_kind(), text, cwd, environment, assessment })
     }
 
     /// A looking command may look anywhere.
@@ -125,7 +124,9 @@ impl Tool for Terminal {
         // moved there for this one.
         let here = cx.cwd();
         let (cwd, moved) = match &args.workdir {
-            Some(dir) => (cx.resolve(dir, &here), false),
+            Some(dir) => (cx.command_directory(dir, &here), false),
+            // Elsewhere, the far end finds the nearest directory.
+            None if cx.far().is_some() => (here.clone(), false),
             None => existing(&here),
         };
         // The sandbox shows it to commands, so it exists before the first one.
@@ -153,6 +154,7 @@ impl Tool for Terminal {
             }),
             output: kept_output(cx),
             sandbox,
+            client: None,
         };
         let watch = Watch { started: &Recorder(scope), cancel: &scope.cancel };
         let mut output = cx.backend().run(command, watch).await.map_err(not_run)?;
@@ -184,7 +186,7 @@ fn is_looking(args: &TerminalArgs, cx: &ToolContext) -> bool {
 /// The directory that a call runs in, as it stands now.
 fn directory(args: &TerminalArgs, cx: &ToolContext) -> PathBuf {
     let here = cx.cwd();
-    args.workdir.as_ref().map_or(here.clone(), |dir| cx.resolve(dir, &here))
+    args.workdir.as_ref().map_or(here.clone(), |dir| cx.command_directory(dir, &here))
 }
 
 const GUIDANCE: &str = "The terminal keeps its working directory between calls. Prefer commands that end by \

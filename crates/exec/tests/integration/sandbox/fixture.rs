@@ -146,6 +146,7 @@ impl Fixture {
             }),
             output: OutputLimits::default(),
             sandbox,
+            client: None,
         }
     }
 

@@ -189,6 +189,7 @@ pub(crate) fn command(home: &Path, script: &str) -> Command {
         report: Some(ShellReport { file: home.join(".cwd"), cwd: true, exports: Some(Vec::new()) }),
         output: limits(home),
         sandbox: None,
+        client: None,
     }
 }
 

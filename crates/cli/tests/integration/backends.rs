@@ -1,0 +1,135 @@
+//! Sessions whose commands run elsewhere: on the sshd and the container engine that `.ci/servers` starts.
+
+use crate::process::{code, custom_model, exported, finished, hermes, stderr, stdout};
+use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
+use serde_json::{Value, json};
+use std::process::Output;
+
+/// A backend of the servers: its settings, and the variables that its client program needs.
+struct Server {
+    name: &'static str,
+    settings: String,
+    variables: &'static [&'static str],
+}
+
+fn variable(name: &str) -> Option<String> {
+    let found = std::env::var(name).ok().filter(|value| !value.is_empty());
+    if found.is_none() {
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "{name} must be set in CI; `.ci/servers` prints it"
+        );
+        println!("skipped: {name} is not set; `.ci/servers` prints it");
+    }
+    found
+}
+
+fn ssh(home: &TempHome) -> Option<Server> {
+    let (port, key, user) = (
+        variable("HERMES_TEST_SSH_PORT")?,
+        variable("HERMES_TEST_SSH_KEY")?,
+        variable("HERMES_TEST_SSH_USER")?,
+    );
+    let hosts = home.path().join("known_hosts");
+    let settings = format!(
+        "terminal:\n  backend: ssh\n  ssh_host: 127.0.0.1\n  ssh_user: {user}\n  ssh_port: {port}\n  ssh_key: {key}\n  \
+         ssh_options: ['UserKnownHostsFile={}']\n",
+        hosts.display()
+    );
+    Some(Server { name: "ssh", settings, variables: &[] })
+}
+
+fn container(backend: &'static str, more: &str) -> Option<Server> {
+    let image = variable("HERMES_TEST_IMAGE")?;
+    let settings = format!(
+        "terminal:\n  backend: {backend}\n  docker_image: {image}\n  docker_network: false\n  container_persistent: false\n  \
+         lifetime_seconds: 20\n  docker_extra_args: [--ulimit, 'nofile=20000:20000', --ulimit, 'nproc=4096:4096']\n{more}"
+    );
+    let variables = &["CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "DOCKER_HOST"];
+    Some(Server { name: backend, settings, variables })
+}
+
+impl Server {
+    /// Runs a one-shot prompt in a home directory with this backend.
+    async fn run(&self, home: &TempHome, provider: &FakeProvider, args: &[&str]) -> Output {
+        home.write_config(&format!("{}{}", custom_model(&provider.base_url()), self.settings));
+        let mut command = hermes(home.path(), home.path(), args);
+        command.env("TMPDIR", home.path());
+        for name in self.variables {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        finished(command).await
+    }
+}
+
+/// The messages of tools in the only session of a home.
+async fn results(home: &TempHome) -> Vec<Value> {
+    let session = exported(home.path()).await.remove(0);
+    let messages = session["messages"].as_array().unwrap().clone();
+    let tools = messages.into_iter().filter(|message| message["role"] == "tool");
+    tools
+        .map(|message| serde_json::from_str(message["content"].as_str().unwrap()).unwrap_or(message))
+        .collect()
+}
+
+async fn same_turn(server: Option<(TempHome, Server)>) -> Option<Vec<Value>> {
+    let ((home, server), provider) = (server?, FakeProvider::start().await);
+    let call = |command: &str| ReplyScript::call("terminal", json!({ "command": command }));
+    provider.reply(call("cd /usr && export KEPT='a b'; echo out; echo err >&2; exit 3"));
+    provider.reply(call("pwd; echo $KEPT; no-such-program"));
+    provider.reply(ReplyScript::text("Done."));
+    let out = server.run(&home, &provider, &["--yolo", "-z", "do it"]).await;
+    assert_eq!((code(&out), stdout(&out).as_str()), (0, "Done.\n"), "{}: {}", server.name, stderr(&out));
+    Some(results(&home).await)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn same_turn_gives_the_same_results_everywhere() {
+    let (at, home) = (|server| (TempHome::new(), server), TempHome::new());
+    let local = Server { name: "local", settings: String::new(), variables: &[] };
+    let want = same_turn(Some(at(local))).await.unwrap();
+    assert_eq!(want.len(), 2);
+    assert_eq!((&want[0]["output"], &want[0]["exit_code"]), (&json!("out\nerr\n"), &json!(3)));
+    for server in [ssh(&home), container("podman", ""), container("docker", "")] {
+        let name = server.as_ref().map_or("", |server| server.name);
+        if let Some(found) = same_turn(server.map(at)).await {
+            assert_eq!(found, want, "{name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn isolated_container_asks_nothing_but_never_runs_everything() {
+    let home = TempHome::new();
+    let Some(server) = container("podman", "approvals:\n  mode: manual\n  deny: ['git push*']\n") else {
+        return;
+    };
+    let provider = FakeProvider::start().await;
+    let commands = ["mkdir /tmp/d && rm -r /tmp/d && echo gone", "rm -rf /", "git push origin"];
+    for command in commands {
+        provider.reply(ReplyScript::call("terminal", json!({ "command": command })));
+    }
+    provider.reply(ReplyScript::call("read_file", json!({ "path": "/etc/passwd" })));
+    provider.reply(ReplyScript::text("Done."));
+    let out = server.run(&home, &provider, &["-z", "do it"]).await;
+    assert_eq!(stdout(&out), "Done.\n", "{}", stderr(&out));
+    let all = results(&home).await;
+    assert_eq!(all[0]["output"], "gone\n", "{all:?}");
+    for (result, why) in
+        [(&all[1], "never run"), (&all[2], "approvals.deny"), (&all[3], "file tools do not reach it")]
+    {
+        assert!(result.to_string().contains(why), "{why}: {result}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mounted_container_asks_as_this_machine_does() {
+    let home = TempHome::new();
+    let mount = format!("  docker_volumes: ['{}:/mnt']\n", home.path().display());
+    let Some(server) = container("podman", &format!("{mount}approvals:\n  mode: manual\n")) else { return };
+    let provider = FakeProvider::start().await;
+    provider.reply(ReplyScript::call("terminal", json!({ "command": "rm -r /mnt/sessions" })));
+    provider.reply(ReplyScript::text("Refused."));
+    let out = server.run(&home, &provider, &["-z", "do it"]).await;
+    assert_eq!(code(&out), 77, "{}", stderr(&out));
+}

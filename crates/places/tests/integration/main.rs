@@ -1,0 +1,13 @@
+//! Integration tests of places: the conformance suite of backends, and the life of containers.
+//!
+//! The servers come from `.ci/servers`, which prints variables. Without them, the tests of real places say so, and fail
+//! if `CI` is `true`.
+
+mod bench;
+mod cases;
+mod commands;
+mod conformance;
+mod containers;
+mod lost_clients;
+mod servers;
+mod supervisor;
