@@ -20,6 +20,7 @@ use crate::commands::memory::MemoryCommand;
 use crate::commands::model::ModelArgs;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::rollback::RollbackArgs;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sessions::SessionsCommand;
 use crate::commands::skills::SkillsCommand;
@@ -88,6 +89,7 @@ pub(crate) enum Command {
     Logs(LogsArgs),
     Trace(TraceArgs),
     Replay(ReplayArgs),
+    Rollback(RollbackArgs),
     Model(ModelArgs),
     #[command(subcommand)]
     Auth(AuthCommand),
@@ -117,7 +119,7 @@ pub(crate) enum Command {
 
 /// The subcommands as the root's help groups them.
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
-    ("Conversations", &["chat", "sessions", "replay", "demo"]),
+    ("Conversations", &["chat", "sessions", "rollback", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
     ("Setup", &["model", "auth", "config", "approvals", "sandbox", "completion", "version"]),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
@@ -253,6 +255,7 @@ impl Command {
             | Self::Hooks(_)
             | Self::Approvals(_)
             | Self::Sandbox(_)
+            | Self::Rollback(_)
             | Self::Memory(_)
             | Self::Cache(_)
             | Self::Skills(_)

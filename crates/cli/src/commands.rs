@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod prompt;
 pub(crate) mod replay;
+pub(crate) mod rollback;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;
 pub(crate) mod skills;

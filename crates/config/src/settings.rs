@@ -55,6 +55,7 @@ section! {
         memory: MemorySettings,
         skills: SkillSettings,
         terminal: TerminalSettings,
+        checkpoints: CheckpointSettings,
         tool_output: ToolOutputSettings,
         approvals: ApprovalSettings,
         sandbox: SandboxSettings,

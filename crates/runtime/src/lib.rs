@@ -6,6 +6,7 @@
 
 mod approvals;
 pub mod busy;
+mod checkpoints;
 pub mod commands;
 mod conversing;
 mod crash_recovery;
@@ -42,6 +43,7 @@ mod testing;
 pub use approvals::{
     CommandCheck, SandboxStatus, approval_scene, command_check, sandbox_policy, sandbox_status,
 };
+pub use checkpoints::checkpoint_store;
 pub use conversing::{ConversationRequest, ConversationResult, chat, run_conversation};
 pub use error::{RuntimeError, with_causes};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
@@ -78,7 +80,7 @@ pub use observers::{Observer, ObserverId, SessionEvent, TurnId};
 pub use personality::Personality;
 pub use questions::{Answer, PendingQuestion, QuestionId, QuestionKind};
 pub use runtime::{Launch, Resuming, Runtime};
-pub use session::{ContextMeter, Parting, Session, SessionStatus};
+pub use session::{ContextMeter, Parting, Session, SessionStatus, Undone, undo_last_turn};
 pub use session_map::{MapLimits, SessionKey, SessionMap};
 pub use snapshot::{OpenCall, RunningTurn, Snapshot};
 pub use submission::{Opening, Prompt, Surface};

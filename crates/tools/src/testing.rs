@@ -63,6 +63,7 @@ impl Bench {
             skills: None,
             record: None,
             library: None,
+            checkpoints: None,
             processes: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 28] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -27,6 +27,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
     ("processes", &["conversation", "exec", "guard", "store", "tools"]),
+    ("checkpoints", &["conversation", "exec", "tools"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
     ("telemetry", &["guard"]),
@@ -52,6 +53,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
         &[
             "agent",
             "attachments",
+            "checkpoints",
             "config",
             "context",
             "conversation",
@@ -78,6 +80,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 27] = [
     (
         "cli",
         &[
+            "checkpoints",
             "config",
             "conversation",
             "plugins",

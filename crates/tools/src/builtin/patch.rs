@@ -10,7 +10,8 @@ use crate::facts::text;
 use crate::fuzzy::{self, Edit, EditError};
 use crate::reads::Seen;
 use crate::{
-    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect,
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, Touches,
+    protect,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
 use schemars::JsonSchema;
@@ -72,6 +73,10 @@ impl Tool for Patch {
 
     fn concurrency(&self, args: &PatchArgs, cx: &ToolContext) -> Concurrency {
         Concurrency::Writes(vec![cx.resolve(&args.path, &cx.cwd())])
+    }
+
+    fn touches(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Touches> {
+        Some(Touches::Files(vec![cx.resolve(&args.path, &cx.cwd())]))
     }
 
     async fn run(

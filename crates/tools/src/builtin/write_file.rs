@@ -5,7 +5,9 @@ use super::whole_file::{
     NewText, lacks_dir, load, replace, syntax_error, target, turn, warning, write_action,
 };
 use crate::facts::text;
-use crate::{Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset};
+use crate::{
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, Touches,
+};
 use hermes_conversation::{CallDigest, CallTitle, Effect, ToolFacts, ToolKind};
 use hermes_guard::{Secrets, redact};
 use schemars::JsonSchema;
@@ -61,6 +63,10 @@ impl Tool for WriteFile {
 
     fn concurrency(&self, args: &WriteFileArgs, cx: &ToolContext) -> Concurrency {
         Concurrency::Writes(vec![cx.resolve(&args.path, &cx.cwd())])
+    }
+
+    fn touches(&self, args: &WriteFileArgs, cx: &ToolContext) -> Option<Touches> {
+        Some(Touches::Files(vec![cx.resolve(&args.path, &cx.cwd())]))
     }
 
     async fn run(
