@@ -28,7 +28,7 @@ pub fn checkpoint_store(
     Ok(CheckpointStore::new(StoreOptions {
         base: home.checkpoints_dir(),
         hermes_home: home.path().to_owned(),
-        user_home: shell.get("HOME").map(PathBuf::from),
+        user_home: shell.get("HOME").map(PathBuf::from).or_else(std::env::home_dir),
         path: shell.get("PATH").cloned().unwrap_or_default(),
         enabled: match settings.enabled.value()? {
             AutoSwitch::Auto => Enabled::Auto,
