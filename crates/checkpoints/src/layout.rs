@@ -112,6 +112,11 @@ impl Layout {
         self.store().join("hermes").join("changes").join(format!("{key}.jsonl"))
     }
 
+    /// The tree of the index of a project, when it was last written.
+    pub(crate) fn tree(&self, key: &str) -> PathBuf {
+        self.store().join("hermes").join("trees").join(key)
+    }
+
     pub(crate) fn lock(&self, name: &str) -> PathBuf {
         self.store().join("hermes").join("locks").join(name)
     }

@@ -90,6 +90,7 @@ impl CheckpointStore {
             for file in [
                 self.layout.index(&project.key),
                 self.layout.journal(&project.key),
+                self.layout.tree(&project.key),
                 self.layout.metadata(&project.key),
             ] {
                 // A file that is missing needs no removal.

@@ -1,7 +1,7 @@
 //! Checkpoints of one session: at most one per turn and project, and a note of every change of the agent.
 
 use crate::layout::key;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Tip};
 use crate::tree::Version;
 use crate::{CheckpointError, CheckpointStore, Enabled, journal};
 use hermes_conversation::BoxFuture;
@@ -69,13 +69,23 @@ impl SessionCheckpoints {
                 store.ensure(project).await?;
                 let _held = store.lock(project).await?;
                 let snapshot = store.snapshot(project);
-                if is_first {
-                    self.checkpoint(&snapshot, project, &change.reason).await?;
-                }
-                let mut versions = Vec::new();
-                for path in files.iter().filter_map(|file| file.strip_prefix(project).ok()?.to_str()) {
-                    versions.push((path.to_owned(), snapshot.version(path).await?));
-                }
+                let paths = files.iter().filter_map(|file| file.strip_prefix(project).ok()?.to_str());
+                let checkpoint = async {
+                    match is_first {
+                        true => self.checkpoint(&snapshot, project, &change.reason).await.map(drop),
+                        false => Ok(()),
+                    }
+                };
+                let versions = async {
+                    let mut versions = Vec::new();
+                    for path in paths {
+                        versions.push((path.to_owned(), snapshot.version(path).await?));
+                    }
+                    Ok::<_, CheckpointError>(versions)
+                };
+                let (checkpoint, versions) = tokio::join!(checkpoint, versions);
+                checkpoint?;
+                let versions = versions?;
                 Saved::Files(versions)
             }
             Touches::Anything { is_destructive, .. } => {
@@ -103,8 +113,8 @@ impl SessionCheckpoints {
         project: &Path,
         reason: &str,
     ) -> Result<String, CheckpointError> {
-        let tree = snapshot.tree().await?;
-        self.store.commit(project, &tree, reason).await?;
+        let (tree, tip) = snapshot.tree_and_tip().await?;
+        self.store.commit_after(tip, project, &tree, reason).await?;
         self.state().saved.insert(project.to_owned());
         Ok(tree)
     }
@@ -216,9 +226,19 @@ impl CheckpointStore {
         tree: &str,
         reason: &str,
     ) -> Result<(), CheckpointError> {
+        let tip = self.snapshot(project).tip().await?;
+        self.commit_after(tip, project, tree, reason).await
+    }
+
+    async fn commit_after(
+        &self,
+        tip: Option<Tip>,
+        project: &Path,
+        tree: &str,
+        reason: &str,
+    ) -> Result<(), CheckpointError> {
         let (key, snapshot) = (key(project), self.snapshot(project));
         self.touch(project, &key)?;
-        let tip = snapshot.tip().await?;
         if tip.as_ref().is_some_and(|tip| tip.tree == tree) {
             return Ok(());
         }

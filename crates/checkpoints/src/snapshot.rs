@@ -10,15 +10,20 @@ use crate::tree::Version;
 use crate::walk::{Wanted, files};
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+
+/// More files than these are written as one pack.
+const MANY: usize = 500;
 
 /// The files of one project. The caller holds its lock.
 pub(crate) struct Snapshot {
     pub(crate) git: Git,
     pub(crate) wanted: Wanted,
     pub(crate) key: String,
+    /// Bytes of the largest file that is saved.
+    pub(crate) largest: u64,
 }
 
 /// The newest checkpoint of a project.
@@ -31,6 +36,11 @@ pub(crate) struct Tip {
 impl Snapshot {
     /// Saves the files and returns the id of their tree.
     pub(crate) async fn tree(&self) -> Result<String, CheckpointError> {
+        Ok(self.tree_and_tip().await?.0)
+    }
+
+    /// Saves the files and returns the id of their tree, and the newest checkpoint.
+    pub(crate) async fn tree_and_tip(&self) -> Result<(String, Option<Tip>), CheckpointError> {
         self.remove_stale_lock();
         match self.attempt().await {
             Err(CheckpointError::Git { command, output }) => {
@@ -45,19 +55,60 @@ impl Snapshot {
         }
     }
 
-    async fn attempt(&self) -> Result<String, CheckpointError> {
+    async fn attempt(&self) -> Result<(String, Option<Tip>), CheckpointError> {
         let patience = self.git.timeout;
         let listing = ["ls-files", "-z", "-t", "-c", "-m", "-d"];
-        let (files, tracked) = tokio::join!(files(self.wanted.clone(), patience), self.git.run(&listing));
-        let (files, tracked) = (files?, tracked?);
-        let change = index_change(&files, &tracked);
+        let (files, tracked, tip) =
+            tokio::join!(files(self.wanted.clone(), patience), self.git.run(&listing), self.tip());
+        let (files, tracked, tip) = (files?, tracked?, tip?);
+        let mut change = index_change(&files, &tracked);
+        // Only the tree of a checkpoint certainly still exists.
+        if change.is_empty()
+            && let Some(tip) = &tip
+            && self.known_tree().as_ref() == Some(&tip.tree)
+        {
+            return Ok((tip.tree.clone(), Some(tip.clone())));
+        }
+        let is_large = |path: &str| {
+            let metadata = self.wanted.root.join(path).symlink_metadata();
+            metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() > self.largest)
+        };
+        let (large, add): (Vec<&str>, Vec<&str>) = change.add.iter().partition(|path| is_large(path));
+        let large: Vec<&str> = large.into_iter().filter(|path| change.is_tracked(path)).collect();
+        change.add = add;
+        change.remove.extend(large);
         if !change.remove.is_empty() {
             self.update(&["--force-remove"], &change.remove).await?;
         }
         if !change.add.is_empty() {
             self.add(&change.add).await?;
         }
-        Ok(self.git.run(&["write-tree"]).await?.trim().to_owned())
+        let tree = self.git.run(&["write-tree"]).await?.trim().to_owned();
+        self.note_tree(&tree);
+        Ok((tree, tip))
+    }
+
+    /// The tree of the index, if it is known that the index has not changed since it was written.
+    fn known_tree(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.git.layout.tree(&self.key)).ok()?;
+        let (stamp, tree) = text.split_once(' ')?;
+        (stamp == self.index_stamp()?).then(|| tree.to_owned())
+    }
+
+    /// Notes the tree of the index. It is only a cache.
+    fn note_tree(&self, tree: &str) {
+        let file = self.git.layout.tree(&self.key);
+        let directory = file.parent().map(std::fs::create_dir_all);
+        if let (Some(stamp), Some(Ok(()))) = (self.index_stamp(), directory) {
+            let _ = std::fs::write(file, format!("{stamp} {tree}"));
+        }
+    }
+
+    /// Git replaces an index when it writes it, so inode, time and size tell two versions apart.
+    fn index_stamp(&self) -> Option<String> {
+        let metadata = self.git.index.as_ref()?.metadata().ok()?;
+        let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
+        Some(format!("{}:{}:{}.{}:{}.{}", metadata.ino(), metadata.len(), times.0, times.1, times.2, times.3))
     }
 
     /// Takes files into the index; those that cannot be read are left out.
@@ -83,7 +134,11 @@ impl Snapshot {
     }
 
     async fn update(&self, options: &[&str], paths: &[&str]) -> Result<(), CheckpointError> {
-        let arguments = [&["update-index"], options, &["-z", "--stdin"]].concat();
+        let mut arguments = [&["update-index"], options, &["-z", "--stdin"]].concat();
+        if paths.len() > MANY {
+            // Many files go into one pack: creating a file for each takes most of the time.
+            arguments.splice(0..0, ["-c", "core.bigFileThreshold=1", "-c", "pack.compression=1"]);
+        }
         let mut input = paths.join("\0").into_bytes();
         input.push(0);
         // The first checkpoint of a large project writes every file.
@@ -154,6 +209,18 @@ fn is_older(path: &Path, age: Duration) -> bool {
 struct IndexChange<'a> {
     add: Vec<&'a str>,
     remove: Vec<&'a str>,
+    /// The paths of the index, sorted.
+    known: Vec<&'a str>,
+}
+
+impl IndexChange<'_> {
+    fn is_empty(&self) -> bool {
+        self.add.is_empty() && self.remove.is_empty()
+    }
+
+    fn is_tracked(&self, path: &str) -> bool {
+        self.known.binary_search(&path).is_ok()
+    }
 }
 
 /// Compares the files with `git ls-files -z -t -c -m -d`, in which `C` marks a changed file and `R` a deleted one.
@@ -171,14 +238,11 @@ fn index_change<'a>(files: &'a [String], tracked: &'a str) -> IndexChange<'a> {
     known.dedup();
     let is_known = |path: &str| known.binary_search(&path).is_ok();
     let is_file = |path: &str| files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
-    IndexChange {
-        add: files
-            .iter()
-            .map(String::as_str)
-            .filter(|path| !is_known(path) || changed.contains(path))
-            .collect(),
-        remove: known.iter().copied().filter(|path| !is_file(path)).collect(),
-    }
+    let (add, remove) = (
+        files.iter().map(String::as_str).filter(|path| !is_known(path) || changed.contains(path)).collect(),
+        known.iter().copied().filter(|path| !is_file(path)).collect(),
+    );
+    IndexChange { add, remove, known }
 }
 
 #[cfg(test)]
@@ -189,8 +253,9 @@ mod tests {
     fn changed_new_and_missing_files_are_found() {
         let files = ["a", "b b", "d", "e"].map(str::to_owned);
         let tracked = "H a\0H b b\0C b b\0H c\0R c\0C c\0H e\0S f\0";
-        let want = IndexChange { add: vec!["b b", "d"], remove: vec!["c", "f"] };
-        assert_eq!(index_change(&files, tracked), want);
+        let change = index_change(&files, tracked);
+        assert_eq!((change.add.as_slice(), change.remove.as_slice()), (&["b b", "d"][..], &["c", "f"][..]));
+        assert!(change.is_tracked("b b") && !change.is_tracked("d"));
         assert_eq!(index_change(&files, "").add.len(), 4);
     }
 }

@@ -180,12 +180,8 @@ impl CheckpointStore {
     }
 
     pub(crate) fn snapshot(&self, project: &Path) -> Snapshot {
-        let wanted = Wanted {
-            root: project.to_owned(),
-            hermes_home: self.hermes_home(),
-            largest: self.options.max_file,
-        };
-        Snapshot { git: self.git(project), wanted, key: key(project) }
+        let wanted = Wanted { root: project.to_owned(), hermes_home: self.hermes_home() };
+        Snapshot { git: self.git(project), wanted, key: key(project), largest: self.options.max_file }
     }
 
     /// Takes the lock of a project.

@@ -1,5 +1,5 @@
 //! The files of a project that are saved: regular files and symbolic links, without what `.gitignore` and the fixed
-//! patterns exclude, and without large ones.
+//! patterns exclude. Their sizes are not read here.
 //!
 //! The list is made here and not by `git add`, so that a project cannot undo the fixed patterns (`!.env` in
 //! `.gitignore`), a nested repository is saved as files, and no file is opened that is not a regular one.
@@ -23,8 +23,6 @@ pub(crate) struct Wanted {
     pub(crate) root: PathBuf,
     /// Hermes' own directory, which is never saved.
     pub(crate) hermes_home: PathBuf,
-    /// Bytes of the largest file that is saved.
-    pub(crate) largest: u64,
 }
 
 /// Returns the paths to save, relative and sorted by bytes. The walk has a thread of its own that is left behind
@@ -114,13 +112,8 @@ fn excludes(root: &Path) -> Result<Override, CheckpointError> {
 /// The path of an entry that is saved. Names that are not UTF-8 are left out.
 fn saved_path(entry: &DirEntry, wanted: &Wanted) -> Option<String> {
     let kind = entry.file_type()?;
-    let is_saved = match () {
-        () if kind.is_symlink() => true,
-        () if kind.is_file() => entry.metadata().ok()?.len() <= wanted.largest,
-        () => false,
-    };
     let path = entry.path().strip_prefix(&wanted.root).ok()?.to_str()?;
-    (is_saved && is_plain(path)).then(|| path.to_owned())
+    ((kind.is_file() || kind.is_symlink()) && is_plain(path)).then(|| path.to_owned())
 }
 
 /// Returns true if a path may be in a checkpoint: relative, without `..`, and not in a `.git` directory.
@@ -136,7 +129,7 @@ mod tests {
 
     fn list(root: &Path) -> Vec<String> {
         let root = root.canonicalize().unwrap();
-        let wanted = Wanted { hermes_home: root.join("home"), root, largest: 100 };
+        let wanted = Wanted { hermes_home: root.join("home"), root };
         walk(&wanted).unwrap()
     }
 
@@ -167,7 +160,6 @@ mod tests {
         ] {
             write(path, "x");
         }
-        write("large", &"x".repeat(101));
         symlink("/etc", dir.path().join("link")).unwrap();
         assert!(
             std::process::Command::new("mkfifo").arg(dir.path().join("pipe")).status().unwrap().success()
@@ -209,7 +201,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         std::fs::write(dir.path().join("a"), "").unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let wanted = Wanted { hermes_home: root.join("home"), root, largest: 100 };
+        let wanted = Wanted { hermes_home: root.join("home"), root };
         let listed = files(wanted, Duration::from_millis(300)).await;
         assert!(matches!(listed, Err(CheckpointError::SlowWalk { .. })), "{listed:?}");
         // Lets the thread go.
