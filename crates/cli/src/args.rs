@@ -19,6 +19,7 @@ use crate::commands::logs::LogsArgs;
 use crate::commands::memory::MemoryCommand;
 use crate::commands::model::ModelArgs;
 use crate::commands::prompt::PromptCommand;
+use crate::commands::ps::{KillArgs, PsArgs};
 use crate::commands::replay::ReplayArgs;
 use crate::commands::rollback::RollbackArgs;
 use crate::commands::sandbox::SandboxCommand;
@@ -90,6 +91,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     Replay(ReplayArgs),
     Rollback(RollbackArgs),
+    Ps(PsArgs),
+    Kill(KillArgs),
     Model(ModelArgs),
     #[command(subcommand)]
     Auth(AuthCommand),
@@ -119,7 +122,7 @@ pub(crate) enum Command {
 
 /// The subcommands as the root's help groups them.
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
-    ("Conversations", &["chat", "sessions", "rollback", "replay", "demo"]),
+    ("Conversations", &["chat", "sessions", "rollback", "ps", "kill", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
     ("Setup", &["model", "auth", "config", "approvals", "sandbox", "completion", "version"]),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
@@ -249,6 +252,8 @@ impl Command {
             Self::Demo(_)
             | Self::Budget(_)
             | Self::Logs(_)
+            | Self::Ps(_)
+            | Self::Kill(_)
             | Self::Trace(_)
             | Self::Auth(_)
             | Self::Config(_)

@@ -16,6 +16,7 @@ pub(crate) mod logs;
 pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod prompt;
+pub(crate) mod ps;
 pub(crate) mod replay;
 pub(crate) mod rollback;
 pub(crate) mod sandbox;

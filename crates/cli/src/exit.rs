@@ -99,9 +99,11 @@ impl From<RuntimeError> for Failure {
             RuntimeError::UnlistedModel(_) => Exit::Usage,
             RuntimeError::NoAnswer(_)
             | RuntimeError::SessionClosed
+            | RuntimeError::NoProcess(_)
             | RuntimeError::UnknownSkills(_)
             | RuntimeError::Skill(_) => Exit::FailedTurn,
             RuntimeError::Home(_) => Exit::Permission,
+            RuntimeError::Processes(_) => Exit::Internal,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),
             RuntimeError::Recording(error) => of_recording(error),

@@ -127,6 +127,8 @@ async fn dispatch(cli: Parsed) -> Result<Exit, Failure> {
         Some(Command::Logs(args)) => commands::logs::run(&args, &common).await,
         Some(Command::Trace(args)) => commands::trace::run(&args, &common).await,
         Some(Command::Replay(args)) => commands::replay::run(&args, &common).await,
+        Some(Command::Ps(args)) => commands::ps::list(&args, &common).await,
+        Some(Command::Kill(args)) => commands::ps::kill(&args, &common).await,
         Some(Command::Model(args)) => Box::pin(commands::model::run(args, &common)).await,
         Some(Command::Auth(command)) => commands::auth::run(command, &common).await,
         Some(Command::Config(command)) => commands::config::run(command, &common),

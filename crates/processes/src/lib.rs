@@ -8,6 +8,7 @@
 //! Modules: `manager` holds the processes of a home directory and watches them; `session` is the view of one session;
 //! `pace` limits notices of output (pure); `notice` writes them (pure); `screen` turns output into text (pure).
 
+mod bell;
 mod manager;
 mod notice;
 mod pace;

@@ -1,5 +1,6 @@
 //! The background processes of a home directory, and the tasks that watch them.
 
+use crate::bell::Bell;
 use crate::notice::Wording;
 use crate::pace::{Decision, ProcessPace, SharedPace};
 use crate::screen::{piped, shown};
@@ -44,12 +45,21 @@ struct Shared {
     /// Processes that were started or looked at here, by their ids.
     known: Mutex<HashMap<String, Known>>,
     pace: Mutex<SharedPace>,
+    bell: Bell,
     begun: Instant,
 }
 
 struct Known {
     process: KnownProcess,
-    is_watched: bool,
+    watch: Watch,
+}
+
+/// The state of the task that follows a process to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Unwatched,
+    Running,
+    Over,
 }
 
 impl ProcessManager {
@@ -59,8 +69,19 @@ impl ProcessManager {
         secrets: Arc<Secrets>,
         fence_key: FenceKeys,
     ) -> Self {
-        let (known, pace) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Shared { supervised, store, secrets, fence_key, known, pace, begun: Instant::now() }))
+        let (known, pace, bell) = (Mutex::default(), Mutex::default(), Bell::default());
+        let begun = Instant::now();
+        Self(Arc::new(Shared { supervised, store, secrets, fence_key, known, pace, bell, begun }))
+    }
+
+    /// Waits until a notice is stored for a session.
+    pub async fn noticed(&self, session: &SessionId) {
+        self.0.bell.wait(session).await;
+    }
+
+    /// Returns true if a notice was stored for a session since this was last asked.
+    pub fn take_noticed(&self, session: &SessionId) -> bool {
+        self.0.bell.take(session)
     }
 
     pub(crate) fn store(&self) -> Result<SessionDb, String> {
@@ -184,6 +205,23 @@ impl ProcessManager {
         self.record_end(row, &exit, None).await
     }
 
+    /// As [`kill`](Self::kill), by id.
+    pub async fn kill_by_id(&self, id: &str) -> Result<(), String> {
+        let row = self.store()?.process(id).await.map_err(text)?;
+        self.kill(&row.ok_or_else(|| format!("no background process has the id {id}"))?).await
+    }
+
+    /// Returns true for a process that was started here, or that a session here has.
+    pub fn has_watched(&self, id: &str) -> bool {
+        lock(&self.0.known).get(id).is_some_and(|known| known.watch != Watch::Unwatched)
+    }
+
+    /// Returns true if a notice may come for a session, or has come that it has not looked at.
+    pub fn may_notice(&self, session: &SessionId) -> bool {
+        // In this order: a process is over only after its notice is stored.
+        lock(&self.0.known).values().any(|known| known.watch == Watch::Running) || self.0.bell.has(session)
+    }
+
     /// Ends all running processes of a session. Returns their number.
     pub async fn kill_all(&self, session: &SessionId) -> Result<usize, String> {
         let rows = self.store()?.processes(Some(session)).await.map_err(text)?;
@@ -209,7 +247,7 @@ impl ProcessManager {
         let process =
             KnownProcess { command: row.process.command.clone(), has_terminal: row.process.has_terminal };
         let mut known = lock(&self.0.known);
-        known.entry(row.process.id.clone()).or_insert(Known { process, is_watched: false });
+        known.entry(row.process.id.clone()).or_insert(Known { process, watch: Watch::Unwatched });
     }
 
     /// Watches an unfinished process, once.
@@ -219,10 +257,10 @@ impl ProcessManager {
         }
         self.note(row);
         if let Some(known) = lock(&self.0.known).get_mut(&row.process.id) {
-            if known.is_watched {
+            if known.watch != Watch::Unwatched {
                 return;
             }
-            known.is_watched = true;
+            known.watch = Watch::Running;
         }
         let (manager, row) = (self.clone(), row.clone());
         tokio::spawn(async move {
@@ -230,6 +268,9 @@ impl ProcessManager {
                 let process = row.process.id.as_str();
                 tracing::warn!(process, %error, "cannot watch a background process; trying again");
                 tokio::time::sleep(PAUSE).await;
+            }
+            if let Some(known) = lock(&manager.0.known).get_mut(&row.process.id) {
+                known.watch = Watch::Over;
             }
         });
     }
@@ -287,6 +328,7 @@ impl ProcessManager {
         let store = self.store()?;
         let Some(row) = store.process(&row.process.id).await.map_err(text)? else { return Ok(()) };
         store.post(&row.process.session, MailMode::Queue, words).await.map_err(text)?;
+        self.0.bell.ring(row.process.session);
         Ok(())
     }
 
@@ -298,7 +340,10 @@ impl ProcessManager {
     ) -> Result<(), String> {
         let output = peeked.map(|peeked| text_of(row, &peeked.bytes)).unwrap_or_default();
         let notice = self.words(row, |wording| wording.of_end(exit.code, &exit.reason, &output));
-        self.store()?.end_process(&row.process.id, exit.code, &exit.reason, &notice).await.map_err(text)?;
+        let ended = self.store()?.end_process(&row.process.id, exit.code, &exit.reason, &notice).await;
+        if let Some(session) = ended.map_err(text)? {
+            self.0.bell.ring(session);
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! A front end passes a line to [`SessionHandle::command`](crate::SessionHandle::command) and renders the
 //! [`CommandReply`]. Help, completion and the table in the docs come from the rows of [`TABLE`].
 
+mod beside;
 mod completion;
 mod handlers;
 mod reply;
@@ -11,7 +12,10 @@ mod rollback;
 pub use completion::completions;
 pub use reply::{Choice, CommandReply, Effect, Panel};
 
+pub(crate) use beside::Beside;
+
 use crate::{RuntimeError, Session};
+use beside::BesideHandler;
 use handlers::{Call, Handler};
 use hermes_conversation::EventSink;
 use tokio_util::sync::CancellationToken;
@@ -43,7 +47,18 @@ pub struct Command {
     while_busy: Option<fn(Option<&str>) -> CommandReply>,
     /// Shown before a command that takes long.
     pub progress: Option<&'static str>,
-    handler: Handler,
+    /// The running turn is stopped first.
+    interrupts: bool,
+    run: Run,
+}
+
+/// The way in which a command is run.
+#[derive(Clone, Copy)]
+enum Run {
+    /// With the session, between two turns.
+    WithSession(Handler),
+    /// Beside the session, also while a turn runs.
+    Beside(BesideHandler),
 }
 
 /// The argument of commands that take a message, which may have several lines.
@@ -58,8 +73,18 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str, ha
         surfaces: Surfaces::All,
         while_busy: None,
         progress: None,
-        handler,
+        interrupts: false,
+        run: Run::WithSession(handler),
     }
+}
+
+const fn row_beside(
+    name: &'static str,
+    arguments: &'static str,
+    help: &'static str,
+    handler: BesideHandler,
+) -> Command {
+    Command { run: Run::Beside(handler), ..row(name, arguments, help, handlers::help) }
 }
 
 impl Command {
@@ -71,13 +96,17 @@ impl Command {
         Self { surfaces: Surfaces::Terminal, ..self }
     }
 
+    const fn interrupting(self) -> Self {
+        Self { interrupts: true, ..self }
+    }
+
     const fn with_progress(self, progress: &'static str) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
     /// True if the command runs while a turn does.
     pub fn runs_while_busy(&self) -> bool {
-        self.while_busy.is_some()
+        self.while_busy.is_some() || matches!(self.run, Run::Beside(_))
     }
 
     const fn while_busy(self, reply: fn(Option<&str>) -> CommandReply) -> Self {
@@ -101,8 +130,15 @@ pub static TABLE: &[Command] = &[
         "show the model, or go on with another one",
         handlers::model,
     ),
-    row("stop", "", "stop the running turn (Ctrl-C does the same)", handlers::stop)
-        .while_busy(handlers::stop_while_busy),
+    row_beside(
+        "stop",
+        "",
+        "stop the running turn, as Ctrl-C does, and the background processes",
+        beside::stop,
+    )
+    .interrupting(),
+    row_beside("ps", "[all]", "list the background processes of this session, or of all", beside::list),
+    row_beside("kill", "<number>", "end a background process", beside::kill),
     row("queue", MESSAGE, "send this when the running turn is over", handlers::queue)
         .also(&["q"])
         .while_busy(handlers::queue_while_busy),
@@ -210,9 +246,10 @@ pub(crate) async fn run(
     events: EventSink,
 ) -> Result<CommandReply, RuntimeError> {
     match read(line) {
-        Line::Command(command, argument) => {
-            (command.handler)(Call { session, argument, cancel, events }).await
-        }
+        Line::Command(command, argument) => match command.run {
+            Run::WithSession(handler) => handler(Call { session, argument, cancel, events }).await,
+            Run::Beside(handler) => handler(Beside::of(session, false), argument.map(str::to_owned)).await,
+        },
         other => {
             if let Some(message) = skill_message(session, line) {
                 return Ok(CommandReply::Effect(Effect::Submit(message?)));
@@ -225,7 +262,24 @@ pub(crate) async fn run(
     }
 }
 
-/// Replies to a line that was entered while a turn runs. No command interrupts the turn but `/stop`.
+/// The handler of a command that runs beside the session, its argument, and whether the running turn is stopped first.
+pub(crate) fn beside(line: &str) -> Option<(BesideHandler, Option<String>, bool)> {
+    match read(line) {
+        Line::Command(command, argument) => match command.run {
+            Run::Beside(handler) => Some((handler, argument.map(str::to_owned), command.interrupts)),
+            Run::WithSession(_) => None,
+        },
+        Line::Message | Line::Unknown { .. } => None,
+    }
+}
+
+/// True for lines that [`SessionHandle::command`](crate::SessionHandle::command) carries out while a turn runs.
+pub fn runs_beside(line: &str) -> bool {
+    beside(line).is_some()
+}
+
+/// Replies to a line that was entered while a turn runs, unless it [`runs_beside`] the turn. No other command
+/// interrupts the turn.
 pub fn while_busy(line: &str) -> CommandReply {
     match read(line) {
         Line::Command(command, argument) => match command.while_busy {

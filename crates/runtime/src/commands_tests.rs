@@ -63,7 +63,6 @@ fn commands_while_a_turn_runs() {
         ("/queue then that", submit(MailMode::Queue, "then that")),
         ("/q then that", submit(MailMode::Queue, "then that")),
         ("/steer left", submit(MailMode::Steer, "left")),
-        ("/stop", CommandReply::Effect(Effect::Interrupt)),
         ("/help", CommandReply::Text(help())),
         ("/busy", CommandReply::Effect(Effect::ShowBusyMode)),
         ("/busy status", CommandReply::Effect(Effect::ShowBusyMode)),
@@ -72,6 +71,23 @@ fn commands_while_a_turn_runs() {
         assert_eq!(while_busy(line), want, "{line}");
     }
     assert!(mode_text(MailMode::Steer).contains("steer"));
+}
+
+#[test]
+fn processes_are_managed_beside_a_turn() {
+    for (line, want) in [
+        ("/stop", Some((None, true))),
+        ("/ps", Some((None, false))),
+        ("/ps all", Some((Some("all"), false))),
+        ("/kill 3", Some((Some("3"), false))),
+        ("/usage", None),
+        ("/pss", None),
+        ("stop", None),
+    ] {
+        let found = beside(line).map(|(_, argument, interrupts)| (argument, interrupts));
+        assert_eq!(found, want.map(|(argument, stops)| (argument.map(str::to_owned), stops)), "{line}");
+        assert_eq!(runs_beside(line), want.is_some(), "{line}");
+    }
 }
 
 #[test]

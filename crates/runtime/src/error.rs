@@ -24,6 +24,11 @@ pub enum RuntimeError {
     /// The session was closed, or evicted, before the request was served.
     #[error("the session is closed; open it again")]
     SessionClosed,
+    /// The background processes cannot be read or ended.
+    #[error("cannot manage background processes: {0}")]
+    Processes(String),
+    #[error("no background process `{0}`; `hermes ps --all` lists them")]
+    NoProcess(String),
     /// A conversation ended without an answer.
     #[error("{0}")]
     NoAnswer(String),

@@ -5,6 +5,7 @@
 //! [`SessionHandle`].
 
 mod approvals;
+mod background_processes;
 pub mod busy;
 mod checkpoints;
 pub mod commands;
@@ -43,6 +44,7 @@ mod testing;
 pub use approvals::{
     CommandCheck, SandboxStatus, approval_scene, command_check, sandbox_policy, sandbox_status,
 };
+pub use background_processes::{SessionProcess, duration};
 pub use checkpoints::checkpoint_store;
 pub use conversing::{ConversationRequest, ConversationResult, chat, run_conversation};
 pub use error::{RuntimeError, with_causes};

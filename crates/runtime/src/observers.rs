@@ -41,6 +41,9 @@ pub enum SessionEvent {
     TurnFailed { turn: TurnId, error: String },
     /// A line for the user that belongs to no turn.
     Notice(String),
+    /// A message of a background process waits for the idle session;
+    /// [`SessionHandle::deliver_waiting`](crate::SessionHandle::deliver_waiting) starts a turn for it.
+    NoticeWaiting,
     /// No turn runs, and this many queued messages are left for the next prompt.
     Idle { queued: usize },
     /// The observer was too slow: events were dropped, and this is the state after them.

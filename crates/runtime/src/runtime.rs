@@ -349,6 +349,11 @@ impl Runtime {
         }))
     }
 
+    /// The background processes of the home directory, if anything has asked for them in this process.
+    pub(crate) fn opened_processes(&self) -> Option<&ProcessManager> {
+        self.processes.get()
+    }
+
     /// The background processes of a session. Notices reach one that `goes_on` after a turn.
     pub(crate) fn session_processes(&self, session: &SessionId, goes_on: bool) -> Option<Arc<dyn Processes>> {
         let manager = self.processes()?.clone();

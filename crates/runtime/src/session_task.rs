@@ -3,12 +3,12 @@
 //! While a turn runs, prompts become queued messages and commands that would change the session are
 //! refused. After a turn that went well the queued messages open the next one.
 
-use crate::commands::{self, CommandReply};
+use crate::commands::{self, Beside, CommandReply};
 use crate::handle::{Delivered, RunningReport, StopSwitch, Submitted};
 use crate::observers::{Hub, SessionEvent, TurnId};
-use crate::{Parting, Prompt, RuntimeError, Session, SessionMailbox};
+use crate::{Parting, Prompt, Runtime, RuntimeError, Session, SessionMailbox};
 use hermes_agent::{Input, TurnReport};
-use hermes_conversation::{EventSink, Mail, MailMode, TurnEvent, mail_for_next_turn};
+use hermes_conversation::{EventSink, Mail, MailMode, SessionId, TurnEvent, mail_for_next_turn};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -35,6 +35,13 @@ pub(crate) enum Request {
     CloseIfIdle {
         done: oneshot::Sender<Option<bool>>,
     },
+}
+
+/// A reason for the task to act.
+enum Wake {
+    Request(Request),
+    /// A notice of a background process was stored.
+    Noticed,
 }
 
 /// A turn that was announced to the observers.
@@ -67,7 +74,14 @@ impl SessionTask {
 
     /// Serves requests until the session is closed or the last handle is gone.
     pub(crate) async fn run(mut self) {
-        while let Some(request) = self.next_request().await {
+        while let Some(wake) = self.next_wake().await {
+            let request = match wake {
+                Wake::Request(request) => request,
+                Wake::Noticed => {
+                    self.hub.publish(SessionEvent::NoticeWaiting);
+                    continue;
+                }
+            };
             match request {
                 Request::Submit { prompt, accepted } => self.submit(*prompt, accepted).await,
                 Request::DeliverWaiting { accepted } => self.deliver_waiting(accepted).await,
@@ -100,10 +114,14 @@ impl SessionTask {
         self.hub.close();
     }
 
-    async fn next_request(&mut self) -> Option<Request> {
-        match self.later.is_empty() {
-            true => self.requests.recv().await,
-            false => Some(self.later.remove(0)),
+    async fn next_wake(&mut self) -> Option<Wake> {
+        if !self.later.is_empty() {
+            return Some(Wake::Request(self.later.remove(0)));
+        }
+        tokio::select! {
+            biased;
+            request = self.requests.recv() => request.map(Wake::Request),
+            () = self.session.noticed() => Some(Wake::Noticed),
         }
     }
 
@@ -176,7 +194,8 @@ impl SessionTask {
 
     /// The queued messages. The store is read only if there can be any.
     async fn queued(&mut self) -> Vec<Mail> {
-        if !std::mem::take(&mut self.may_have_queued) {
+        // Both are taken.
+        if !(std::mem::take(&mut self.may_have_queued) | self.session.take_noticed()) {
             return Vec::new();
         }
         match self.session.waiting().await {
@@ -234,8 +253,9 @@ impl SessionTask {
         cancel: &'a CancellationToken,
         mailbox: Option<SessionMailbox>,
     ) -> (&'a mut Session, Busy<'a>) {
+        let (runtime, id) = (self.session.runtime().clone(), self.session.id().clone());
         let Self { session, hub, requests, later, may_have_queued, .. } = self;
-        (session, Busy { hub, requests, later, may_have_queued, cancel, mailbox })
+        (session, Busy { hub, requests, later, may_have_queued, cancel, mailbox, runtime, id })
     }
 }
 
@@ -247,6 +267,8 @@ struct Busy<'a> {
     may_have_queued: &'a mut bool,
     cancel: &'a CancellationToken,
     mailbox: Option<SessionMailbox>,
+    runtime: Runtime,
+    id: SessionId,
 }
 
 impl Busy<'_> {
@@ -274,7 +296,7 @@ impl Busy<'_> {
             Request::Submit { prompt, accepted } => return self.queue(prompt, accepted).await,
             // They are delivered after the running turn.
             Request::DeliverWaiting { accepted } if self.mailbox.is_some() => drop(accepted.send(Ok(None))),
-            Request::Command { line, reply } => drop(reply.send(Ok(commands::while_busy(&line)))),
+            Request::Command { line, reply } => self.command(&line, reply),
             Request::CloseIfIdle { done } => drop(done.send(None)),
             Request::Close { .. } => {
                 self.cancel.cancel();
@@ -283,6 +305,16 @@ impl Busy<'_> {
             Request::Inspect(_) | Request::DeliverWaiting { .. } => return Some(request),
         }
         None
+    }
+
+    /// Runs a command beside the work, which is not kept waiting; others are answered at once.
+    fn command(&self, line: &str, reply: oneshot::Sender<Result<CommandReply, RuntimeError>>) {
+        let Some((run, argument, interrupts)) = commands::beside(line) else {
+            return drop(reply.send(Ok(commands::while_busy(line))));
+        };
+        self.stop_if(interrupts);
+        let call = Beside { runtime: self.runtime.clone(), session: self.id.clone(), is_busy: true };
+        tokio::spawn(async move { reply.send(run(call, argument).await) });
     }
 
     /// Stores a prompt for the running turn or the one after it; an interrupting one then stops the turn. A

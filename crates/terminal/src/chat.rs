@@ -160,8 +160,14 @@ impl Chat {
             // Part of the prompt: a user who reads it can press the key at once.
             let prompt = if warned { "  (Ctrl-C again, or Ctrl-D, leaves)\n\n❯ " } else { "\n❯ " };
             let typed = tokio::select! {
-                typed = self.editor.read_from(prompt, std::mem::take(&mut self.draft), Remember::Yes) => typed,
+                typed = self.typed(prompt) => typed,
                 () = signals::leave_asked() => return Ok(()),
+            };
+            let Some(typed) = typed else {
+                if let Flow::Leave = self.submit_queued().await {
+                    return Ok(());
+                }
+                continue;
             };
             match typed {
                 Typed::End => return Ok(()),
@@ -174,6 +180,41 @@ impl Chat {
                         return Ok(());
                     }
                 }
+            }
+        }
+    }
+
+    /// The next input; `None` if a notice came first, for which a turn can be started.
+    async fn typed(&mut self, prompt: &str) -> Option<Typed> {
+        let begun = std::mem::take(&mut self.draft);
+        let expects_notices = self.session.inspect(|session| session.expects_notices()).await;
+        // One may have come since the last turn.
+        while let Some(event) = self.observer.try_next() {
+            if let SessionEvent::NoticeWaiting = event {
+                self.draft = begun;
+                return None;
+            }
+        }
+        if !begun.is_empty() || !expects_notices.unwrap_or(false) {
+            return Some(self.editor.read_from(prompt, begun, Remember::Yes).await);
+        }
+        let mut key = self.editor.await_key(prompt);
+        loop {
+            tokio::select! {
+                biased;
+                rest = key.pressed() => {
+                    let reading = self.editor.read(&rest, Remember::Yes);
+                    return Some(announcing(reading, &mut self.observer, &self.editor).await);
+                }
+                event = self.observer.next() => match event {
+                    Some(SessionEvent::NoticeWaiting) => {
+                        key.stop().await;
+                        return None;
+                    }
+                    Some(_) => {}
+                    // The session is closed; the next line says why.
+                    None => std::future::pending().await,
+                },
             }
         }
     }
@@ -220,7 +261,6 @@ impl Chat {
         match effect {
             Effect::Quit => return Ok(Flow::Leave),
             Effect::Submit(text) | Effect::Queue { text, .. } => return Ok(self.submit(&text).await),
-            Effect::Interrupt => self.session.interrupt(),
             Effect::ShowBusyMode => self.note(&mode_text(self.busy_mode)),
             Effect::SetBusyMode(mode) => {
                 self.busy_mode = mode;
@@ -310,6 +350,24 @@ impl Chat {
     fn print_error(&self, text: &str) {
         let Style { red, off, .. } = self.style;
         term::print_line(&format!("{red}  {}{off}", term::printable(text)));
+    }
+}
+
+/// Waits for a line, and says above it that a notice has come.
+async fn announcing(reading: impl Future<Output = Typed>, observer: &mut Observer, editor: &Editor) -> Typed {
+    tokio::pin!(reading);
+    loop {
+        tokio::select! {
+            biased;
+            typed = &mut reading => return typed,
+            event = observer.next() => match event {
+                Some(SessionEvent::NoticeWaiting) => {
+                    editor.announce("  a background process has a message; it is sent with your next prompt");
+                }
+                Some(_) => {}
+                None => return reading.await,
+            },
+        }
     }
 }
 

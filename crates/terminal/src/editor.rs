@@ -7,10 +7,10 @@ use crate::completer::SlashCommands;
 use crate::key_reader;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{CompletionType, Config, Editor as Rustyline};
+use rustyline::{CompletionType, Config, Editor as Rustyline, ExternalPrinter};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use tokio::sync::oneshot;
 
 /// The input at a prompt.
@@ -40,6 +40,11 @@ enum Request {
         remember: Remember,
         answer: oneshot::Sender<Typed>,
     },
+    AwaitKey {
+        prompt: String,
+        stopped: UnixStream,
+        pressed: oneshot::Sender<String>,
+    },
     Listen {
         draft: String,
         remember: Remember,
@@ -49,9 +54,35 @@ enum Request {
     },
 }
 
+/// Prints above the line that is being edited.
+type Announcer = Box<dyn ExternalPrinter + Send>;
+
 /// A handle to the editor thread.
 #[derive(Clone)]
-pub(crate) struct Editor(mpsc::Sender<Request>);
+pub(crate) struct Editor {
+    requests: mpsc::Sender<Request>,
+    /// `None` until the thread runs, and without a terminal.
+    announcer: Arc<Mutex<Option<Announcer>>>,
+}
+
+/// A prompt at which no key was pressed yet.
+pub(crate) struct AwaitedKey {
+    stop: Option<UnixStream>,
+    pressed: oneshot::Receiver<String>,
+}
+
+impl AwaitedKey {
+    /// Waits for a key, which is not read, and returns the prompt to read it at.
+    pub(crate) async fn pressed(&mut self) -> String {
+        (&mut self.pressed).await.unwrap_or_default()
+    }
+
+    /// Removes the prompt.
+    pub(crate) async fn stop(self) {
+        drop(self.stop);
+        let _ = self.pressed.await;
+    }
+}
 
 /// Reads keys until it is stopped or dropped.
 pub(crate) struct Listening {
@@ -71,8 +102,11 @@ impl Editor {
     /// Starts the thread. The history is read when it is first needed.
     pub(crate) fn start(history: PathBuf) -> std::io::Result<Self> {
         let (requests, inbox) = mpsc::channel();
-        std::thread::Builder::new().name("editor".into()).spawn(move || serve(&inbox, &history))?;
-        Ok(Self(requests))
+        let announcer = Arc::new(Mutex::new(None));
+        let printer = announcer.clone();
+        let thread = std::thread::Builder::new().name("editor".into());
+        thread.spawn(move || serve(&inbox, &history, &printer))?;
+        Ok(Self { requests, announcer })
     }
 
     /// Waits for a line.
@@ -84,9 +118,30 @@ impl Editor {
     pub(crate) async fn read_from(&self, prompt: &str, begun: String, remember: Remember) -> Typed {
         let (answer, line) = oneshot::channel();
         let request = Request::Read { prompt: prompt.to_owned(), begun, remember, answer };
-        match self.0.send(request) {
+        match self.requests.send(request) {
             Ok(()) => line.await.unwrap_or(Typed::End),
             Err(_) => Typed::End,
+        }
+    }
+
+    /// Shows a prompt and waits for the first key at it.
+    pub(crate) fn await_key(&self, prompt: &str) -> AwaitedKey {
+        let (pressed, key) = oneshot::channel();
+        let Ok((stop, stopped)) = UnixStream::pair() else {
+            // The line editor waits for the key.
+            let _ = pressed.send(prompt.to_owned());
+            return AwaitedKey { stop: None, pressed: key };
+        };
+        let _ = self.requests.send(Request::AwaitKey { prompt: prompt.to_owned(), stopped, pressed });
+        AwaitedKey { stop: Some(stop), pressed: key }
+    }
+
+    /// Prints a line above the one that is being edited.
+    pub(crate) fn announce(&self, line: &str) {
+        let mut announcer = self.announcer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(announcer) = announcer.as_mut() {
+            // What cannot be announced is said with the next prompt.
+            let _ = announcer.print(format!("{line}\n"));
         }
     }
 
@@ -94,12 +149,12 @@ impl Editor {
     pub(crate) fn listen(&self, draft: String, remember: Remember, heard: Heard) -> Option<Listening> {
         let (stop, stopped) = UnixStream::pair().ok()?;
         let (left, typed) = oneshot::channel();
-        self.0.send(Request::Listen { draft, remember, stopped, heard, left }).ok()?;
+        self.requests.send(Request::Listen { draft, remember, stopped, heard, left }).ok()?;
         Some(Listening { stop, left: typed })
     }
 }
 
-fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
+fn serve(inbox: &mpsc::Receiver<Request>, history: &Path, announcer: &Mutex<Option<Announcer>>) {
     // Tab goes through the candidates in place: a list would be drawn over, because the prompt begins with a newline.
     let config = Config::builder()
         .bracketed_paste(true)
@@ -111,6 +166,8 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
         return;
     };
     editor.set_helper(Some(SlashCommands));
+    *announcer.lock().unwrap_or_else(PoisonError::into_inner) =
+        editor.create_external_printer().ok().map(|printer| Box::new(printer) as Announcer);
     let mut lines = Lines { editor, history };
     for entry in crate::history::load(history) {
         let _ = lines.editor.add_history_entry(entry);
@@ -127,6 +184,13 @@ fn serve(inbox: &mpsc::Receiver<Request>, history: &Path) {
                 if let Err(Typed::Line(line)) = answer.send(lines.read(&prompt, &begun, remember)) {
                     unclaimed = Some(line).filter(|line| !line.trim().is_empty());
                 }
+            }
+            Request::AwaitKey { prompt, stopped, pressed } => {
+                let rest = match unclaimed {
+                    Some(_) => prompt,
+                    None => key_reader::await_key(&prompt, &stopped),
+                };
+                let _ = pressed.send(rest);
             }
             Request::Listen { draft, remember, stopped, mut heard, left } => {
                 let draft = key_reader::listen(draft, &stopped, &mut |draft, line| {

@@ -7,7 +7,7 @@ use crate::keys::Keys;
 use crate::term;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use std::io::stdin;
+use std::io::{IsTerminal, stdin, stdout};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -58,14 +58,38 @@ pub(crate) fn listen(draft: String, stopped: &UnixStream, heard: Heard<'_>) -> S
     }
 }
 
+/// Removes the line of the cursor.
+const ERASE_LINE: &str = "\r\x1b[K";
+
+/// Shows a prompt and waits for a key, which stays unread, or until the other end of `stopped` closes. Returns the
+/// prompt at which the line is to be read: all of it where no key can be awaited.
+pub(crate) fn await_key(prompt: &str, stopped: &UnixStream) -> String {
+    let can_move = stdout().is_terminal() && term::can_move_cursor();
+    // Ctrl-C is a key at the prompt.
+    let Some(_quiet) = can_move.then(|| Quiet::without(LocalModes::ISIG)).flatten() else {
+        return prompt.to_owned();
+    };
+    term::print(prompt);
+    let keyboard = stdin();
+    let mut sources = [PollFd::new(stopped, PollFlags::IN), PollFd::new(&keyboard, PollFlags::IN)];
+    while let Err(rustix::io::Errno::INTR) = poll(&mut sources, None) {}
+    term::control(ERASE_LINE);
+    prompt.rsplit('\n').next().unwrap_or_default().to_owned()
+}
+
 /// A terminal without echo and line buffering, restored on drop.
 struct Quiet;
 
 impl Quiet {
     fn begin() -> Option<Self> {
+        Self::without(LocalModes::empty())
+    }
+
+    /// Without these modes, either.
+    fn without(modes: LocalModes) -> Option<Self> {
         let before = tcgetattr(stdin()).ok()?;
         let mut quiet = before.clone();
-        quiet.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON);
+        quiet.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON | modes);
         quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
         quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
         *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);

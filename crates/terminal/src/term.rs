@@ -93,6 +93,11 @@ impl Style {
     }
 }
 
+/// Returns true if the terminal understands movements of the cursor, as far as its name says.
+pub(crate) fn can_move_cursor() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
+}
+
 /// The width of a stream; 80 columns if it is not a terminal or its width is unknown.
 pub fn columns(stream: &(impl IsTerminal + AsFd)) -> usize {
     let size = stream.is_terminal().then(|| tcgetwinsize(stream).ok()).flatten();

@@ -30,6 +30,7 @@ fn builtin_tools_have_title_and_kind() {
     delegate_task execute 🔀 delegate
     memory other 🧠 remember
     patch edit 🔧 patch
+    process execute ⚙️ proc
     read_file read 📖 read
     search_files search 🔎 grep
     session_search search 🔍 recall

@@ -1,5 +1,6 @@
 //! `hermes chat`, and `hermes` without a subcommand: a conversation, or one prompt and its reply.
 
+use crate::commands::ps;
 use crate::exit::{Exit, Failure};
 use crate::flags::Common;
 use crate::json_events::About;
@@ -55,6 +56,7 @@ pub(crate) async fn run(args: ChatArgs, common: Common) -> Result<Exit, Failure>
     if let Some(why) = runtime.recording_failure() {
         print::notice(&why);
     }
+    ps::announce_remaining(&runtime).await;
     runtime.tidy_files().await;
     runtime.leave().await;
     exit

@@ -61,10 +61,14 @@ fn lock(file: &OwnedFd, operation: FlockOperation) -> Result<(), Errno> {
     }
 }
 
+/// Reads of the kernel's list until the lock is in it. The list is read in pieces, and a lock of any other process
+/// that is released meanwhile can hide one.
+const LOOKS: usize = 20;
+
 /// Returns the process that has the lock, from the kernel's own list, if there is one.
 fn holder(path: &Path) -> Option<u32> {
     let inode = path.metadata().ok()?.ino().to_string();
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, &inode)
+    (0..LOOKS).find_map(|_| holder_in(&std::fs::read_to_string("/proc/locks").ok()?, &inode))
 }
 
 /// Parses lines like `7: FLOCK  ADVISORY  WRITE 4242 fe:00:123 0 EOF`; a waiting process has an arrow in the

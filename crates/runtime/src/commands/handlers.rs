@@ -51,10 +51,6 @@ pub(super) fn new(call: Call<'_>) -> Replying<'_> {
     now(effect(Effect::NewSession { title: call.argument.map(str::to_owned) }))
 }
 
-pub(super) fn stop(_: Call<'_>) -> Replying<'_> {
-    now(text("nothing is running"))
-}
-
 /// Without a running turn there is nothing to wait for: the text is sent at once.
 pub(super) fn queue(call: Call<'_>) -> Replying<'_> {
     now(submit_now("queue", call.argument))
@@ -89,10 +85,6 @@ pub(super) fn busy_reply(argument: Option<&str>) -> CommandReply {
 
 pub(super) fn help_while_busy(_: Option<&str>) -> CommandReply {
     CommandReply::Text(help_text())
-}
-
-pub(super) fn stop_while_busy(_: Option<&str>) -> CommandReply {
-    CommandReply::Effect(Effect::Interrupt)
 }
 
 pub(super) fn queue_while_busy(message: Option<&str>) -> CommandReply {

@@ -49,8 +49,6 @@ pub enum Effect {
         mode: MailMode,
         text: String,
     },
-    /// Interrupt the running turn.
-    Interrupt,
     /// Close this session and start another one.
     NewSession {
         title: Option<String>,

@@ -44,9 +44,9 @@ async fn end_is_recorded_once_with_one_notice() {
     let desk = Desk::new();
     desk.lease("s").await;
     desk.db.begin_process(process("a")).await.unwrap();
-    assert!(desk.db.end_process("a", 3, "exited", "first").await.unwrap());
+    assert!(desk.db.end_process("a", 3, "exited", "first").await.unwrap().is_some());
     // Another front end that watched the same process.
-    assert!(!desk.again().db.end_process("a", -1, "lost", "second").await.unwrap());
+    assert!(desk.again().db.end_process("a", -1, "lost", "second").await.unwrap().is_none());
     assert_eq!(waiting(&desk).await, ["first"]);
     let ProcessEnd { exit_code, reason, .. } = desk.db.process("a").await.unwrap().unwrap().end.unwrap();
     assert_eq!((exit_code, reason.as_str()), (3, "exited"));
@@ -61,7 +61,7 @@ async fn notice_is_withdrawn_unless_it_was_delivered() {
     }
     // Withdrawn before the end is recorded, and after it.
     desk.db.withdraw_process_notice("a").await.unwrap();
-    assert!(!desk.db.end_process("a", 0, "exited", "a ended").await.unwrap());
+    assert!(desk.db.end_process("a", 0, "exited", "a ended").await.unwrap().is_none());
     desk.db.end_process("b", 0, "exited", "b ended").await.unwrap();
     desk.db.end_process("c", 0, "exited", "c ended").await.unwrap();
     desk.db.withdraw_process_notice("b").await.unwrap();
@@ -85,7 +85,7 @@ async fn patterns_are_replaced_by_a_notice_of_the_end() {
     desk.db.notify_of_end("a").await.unwrap();
     let stored = desk.db.process("a").await.unwrap().unwrap().process;
     assert!(stored.notifies && stored.patterns.is_empty());
-    assert!(desk.db.end_process("a", 0, "exited", "over").await.unwrap());
+    assert!(desk.db.end_process("a", 0, "exited", "over").await.unwrap().is_some());
 }
 
 #[tokio::test]

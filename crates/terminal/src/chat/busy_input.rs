@@ -37,13 +37,12 @@ impl Busy {
 
     /// Serves one line; returns whether it started a turn.
     async fn take(&mut self, line: &str) -> bool {
+        if commands::runs_beside(line) {
+            return self.run_beside(line).await;
+        }
         match commands::while_busy(line) {
             CommandReply::Effect(Effect::Submit(text)) => self.post(self.mode, &text).await,
             CommandReply::Effect(Effect::Queue { mode, text }) => self.post(mode, &text).await,
-            CommandReply::Effect(Effect::Interrupt) => {
-                self.session.interrupt();
-                false
-            }
             CommandReply::Effect(Effect::SetBusyMode(mode)) => {
                 self.mode = mode;
                 self.note(mode_text(mode))
@@ -51,6 +50,15 @@ impl Busy {
             CommandReply::Effect(Effect::ShowBusyMode) => self.note(mode_text(self.mode)),
             CommandReply::Text(text) if !text.contains('\n') => self.note(text),
             other => self.say(LocalOutput::Block(command_replies::lines(&other, self.style).join("\n"))),
+        }
+    }
+
+    /// Runs a command that needs no session. Never starts a turn.
+    async fn run_beside(&self, line: &str) -> bool {
+        match self.session.command(line).await {
+            Ok(CommandReply::Text(text)) if !text.contains('\n') => self.note(text),
+            Ok(reply) => self.say(LocalOutput::Block(command_replies::lines(&reply, self.style).join("\n"))),
+            Err(error) => self.note(error.explained()),
         }
     }
 

@@ -114,24 +114,25 @@ impl SessionDb {
     }
 
     /// Records the end of a process once, and the notice of it in the same transaction if the session wants one. Returns
-    /// true if a notice was queued.
+    /// the session for which a notice was queued.
     pub async fn end_process(
         &self,
         id: &str,
         exit_code: i32,
         reason: &str,
         notice: &str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<SessionId>, StoreError> {
         let (id, reason, notice, now) = (id.to_owned(), reason.to_owned(), notice.to_owned(), self.now());
         let (session, queued) = self
             .write(Level::Full, move |db| {
                 end(db, &id, exit_code, &reason, &notice, now).doing("record the end of a process")
             })
             .await?;
-        if let Some(session) = session.filter(|_| queued) {
-            self.shared.hints.note(&SessionId::new(session));
+        let told = session.filter(|_| queued).map(SessionId::new);
+        if let Some(session) = &told {
+            self.shared.hints.note(session);
         }
-        Ok(queued)
+        Ok(told)
     }
 
     /// The session has learned of the end of a process: a notice that it has not received is withdrawn.
