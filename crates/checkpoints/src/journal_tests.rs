@@ -5,7 +5,7 @@ fn version(name: &str) -> Option<Version> {
 }
 
 #[test]
-fn edits_by_hand_are_told_from_changes_of_the_agent() {
+fn edits_by_hand_are_distinguished_from_changes_of_the_agent() {
     let cases: [(&str, &str, &[(&str, &str)], Author); 14] = [
         ("a", "b", &[("a", "b")], Author::Agent),
         ("a", "c", &[("a", "b"), ("b", "c")], Author::Agent),

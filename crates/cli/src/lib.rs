@@ -141,7 +141,7 @@ async fn dispatch(cli: Parsed) -> Result<Exit, Failure> {
         Some(Command::Context(command)) => commands::context::run(&command, &common).await,
         Some(Command::Cache(command)) => commands::cache::run(&command, &common).await,
         Some(Command::Skills(command)) => commands::skills::run(command, &common).await,
-        Some(Command::Doctor(_)) => commands::doctor::run(&common).await,
+        Some(Command::Doctor(_)) => Box::pin(commands::doctor::run(&common)).await,
         Some(Command::Chat(chat)) => Box::pin(commands::chat::run(chat, common)).await,
         None => Box::pin(commands::chat::run(ChatArgs::default(), common)).await,
         Some(Command::Completion(_) | Command::Version) => Ok(Exit::Answered),

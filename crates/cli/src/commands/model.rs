@@ -106,7 +106,7 @@ pub(crate) async fn run(args: ModelArgs, common: &Common) -> Result<Exit, Failur
         None => pick::run(common).await,
         Some(ModelCommand::List { of: Some(provider), .. }) => models::run(&provider, common).await,
         Some(ModelCommand::List { of: None, all }) => list::run(all, common),
-        Some(ModelCommand::Show(_)) => show::run(common).await,
+        Some(ModelCommand::Show(_)) => Box::pin(show::run(common)).await,
         Some(ModelCommand::Set { choice, yes, .. }) => set::run(&choice, yes, common),
         Some(ModelCommand::Resolve(_)) => resolve(common),
         Some(ModelCommand::Tasks { task, .. }) => tasks::run(task.as_deref(), common),
