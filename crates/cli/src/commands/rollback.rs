@@ -11,7 +11,7 @@ use hermes_terminal::{print, term};
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 
-/// List and restore checkpoints: the files of this project before the agent changed them
+/// List and restore checkpoints of the project's files
 ///
 /// Without a command, lists the checkpoints. One is taken before the first change of every turn. Number 1 is the newest.
 #[derive(Debug, Args)]
