@@ -22,6 +22,7 @@ use crate::commands::model::ModelArgs;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::ps::{KillArgs, PsArgs};
 use crate::commands::replay::ReplayArgs;
+use crate::commands::rollback::RollbackArgs;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sessions::SessionsCommand;
 use crate::commands::skills::SkillsCommand;
@@ -90,6 +91,7 @@ pub(crate) enum Command {
     Logs(LogsArgs),
     Trace(TraceArgs),
     Replay(ReplayArgs),
+    Rollback(RollbackArgs),
     Ps(PsArgs),
     Kill(KillArgs),
     Model(ModelArgs),
@@ -123,7 +125,7 @@ pub(crate) enum Command {
 
 /// The subcommands as the root's help groups them.
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
-    ("Conversations", &["chat", "sessions", "ps", "kill", "replay", "demo"]),
+    ("Conversations", &["chat", "sessions", "rollback", "ps", "kill", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
     ("Setup", &["model", "auth", "config", "approvals", "backend", "sandbox", "completion", "version"]),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
@@ -262,6 +264,7 @@ impl Command {
             | Self::Approvals(_)
             | Self::Backend(_)
             | Self::Sandbox(_)
+            | Self::Rollback(_)
             | Self::Memory(_)
             | Self::Cache(_)
             | Self::Skills(_)

@@ -19,6 +19,7 @@ pub(crate) mod model;
 pub(crate) mod prompt;
 pub(crate) mod ps;
 pub(crate) mod replay;
+pub(crate) mod rollback;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;
 pub(crate) mod skills;

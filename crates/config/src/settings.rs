@@ -58,6 +58,7 @@ section! {
         skills: SkillSettings,
         terminal: TerminalSettings,
         code_execution: CodeExecutionSettings,
+        checkpoints: CheckpointSettings,
         tool_output: ToolOutputSettings,
         approvals: ApprovalSettings,
         sandbox: SandboxSettings,

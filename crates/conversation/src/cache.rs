@@ -16,6 +16,8 @@ pub enum CacheBreak {
     Settings,
     /// A compaction replaced older messages by a summary.
     Compaction,
+    /// The user undid the last turn.
+    Rewind,
     /// The user reloaded the memory.
     MemoryReload,
     /// The endpoint rejected a part of the request, which is omitted from now on ([`Quirk`](crate::Quirk)).
@@ -25,11 +27,12 @@ pub enum CacheBreak {
 }
 
 impl CacheBreak {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ModelSwitch,
         Self::ToolSet,
         Self::Settings,
         Self::Compaction,
+        Self::Rewind,
         Self::MemoryReload,
         Self::Learned,
         Self::WithoutTools,
@@ -42,6 +45,7 @@ impl CacheBreak {
             Self::ToolSet => "the set of tools changed",
             Self::Settings => "settings of the system prompt were changed",
             Self::Compaction => "older messages were summarised",
+            Self::Rewind => "the last turn was undone",
             Self::MemoryReload => "the memory was reloaded",
             Self::Learned => "the endpoint rejected a part of the request, which is now omitted",
             Self::WithoutTools => "the final model call of the turn had no tools",

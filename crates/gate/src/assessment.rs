@@ -81,12 +81,24 @@ pub struct Assessment {
     /// Each program that would run with its arguments, expanded and unwrapped, for lists of forbidden commands.
     #[serde(skip)]
     pub commands: Vec<String>,
+    /// A file is written or deleted, also where that is allowed.
+    #[serde(skip)]
+    pub changes_files: bool,
 }
 
 impl Assessment {
     /// The worst verdict of all findings.
     pub fn verdict(&self) -> Verdict {
         self.findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Allow)
+    }
+
+    /// Returns true if the command looks as if it replaced or removed files: it writes or deletes one, also where no
+    /// approval is needed, or the gate cannot read it.
+    pub fn looks_destructive(&self) -> bool {
+        let is_destructive = |finding: &Finding| {
+            matches!(finding.effect.kind, EffectKind::Delete | EffectKind::Write | EffectKind::Unclear)
+        };
+        self.changes_files || self.findings.iter().any(is_destructive)
     }
 
     /// The first finding with the worst verdict.
@@ -119,6 +131,48 @@ impl std::fmt::Display for Effect {
         match &self.target {
             Some(target) => write!(f, "{} {target}", self.kind.as_str()),
             None => f.write_str(self.kind.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Scene, assess};
+
+    #[test]
+    fn commands_that_replace_or_remove_files_look_destructive() {
+        let scene = Scene { cwd: "/p".into(), project: "/p".into(), ..Scene::default() };
+        for (command, want) in [
+            ("rm a", true),
+            ("rmdir d", true),
+            ("mv a b", true),
+            ("cp a b", true),
+            ("sed -i s/a/b/ f", true),
+            ("truncate -s0 f", true),
+            ("dd if=a of=b", true),
+            ("shred f", true),
+            ("git reset --hard", true),
+            ("git -C sub clean -fd", true),
+            ("git checkout -- .", true),
+            ("echo x > f", true),
+            ("echo x >> f", true),
+            ("ls | tee f", true),
+            ("find . -name '*.o' -delete", true),
+            ("ls | xargs rm", true),
+            ("bash -c 'rm a'", true),
+            ("sudo rm a", true),
+            ("for f in *; do rm \"$f\"; done", true),
+            ("\"$X\" a", true),
+            ("if [", true),
+            ("ls -l", false),
+            ("git status", false),
+            ("cat a | grep b", false),
+            ("cargo test 2>/dev/null", false),
+            ("make", false),
+            ("sed s/a/b/ f", false),
+            ("echo 'rm a > b'", false),
+        ] {
+            assert_eq!(assess(command, &scene).looks_destructive(), want, "{command}");
         }
     }
 }

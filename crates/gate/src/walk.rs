@@ -51,6 +51,8 @@ pub(crate) struct Walker<'s> {
     pub(crate) contents: HashMap<PathBuf, String>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) commands: Vec<String>,
+    /// Files are written or deleted, wherever they are.
+    pub(crate) changes_files: bool,
     pub(crate) spent: Spent,
     pub(crate) depth: usize,
     is_background: bool,
@@ -83,6 +85,7 @@ impl<'s> Walker<'s> {
             contents: HashMap::new(),
             findings: Vec::new(),
             commands: Vec::new(),
+            changes_files: false,
             spent: Spent::default(),
             depth: 0,
             is_background: false,
@@ -91,7 +94,7 @@ impl<'s> Walker<'s> {
     }
 
     pub(crate) fn finish(self) -> Assessment {
-        Assessment { findings: self.findings, commands: self.commands }
+        Assessment { findings: self.findings, commands: self.commands, changes_files: self.changes_files }
     }
 
     pub(crate) fn nested<T>(

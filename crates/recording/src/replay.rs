@@ -139,6 +139,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         skills: None,
         record: None,
         library: None,
+        checkpoints: None,
         processes: None,
         web: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),

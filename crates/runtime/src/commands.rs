@@ -7,6 +7,7 @@ mod beside;
 mod completion;
 mod handlers;
 mod reply;
+mod rollback;
 
 pub use completion::completions;
 pub use reply::{Choice, CommandReply, Effect, Panel};
@@ -159,6 +160,13 @@ pub static TABLE: &[Command] = &[
     row("pin", "[text]", "keep a text through every compaction; without a text, list them", handlers::pin)
         .also(&["pins"]),
     row("unpin", "<number>", "remove a pinned text", handlers::unpin),
+    row(
+        "rollback",
+        "[diff|restore] [number] [file] [--force]",
+        "list checkpoints, show the changes since one, or restore its files and undo the last turn",
+        rollback::rollback,
+    )
+    .with_progress("reading checkpoints"),
     row("statusbar", "", "show or hide the status line after each answer", handlers::status_bar)
         .also(&["sb"])
         .terminal_only(),

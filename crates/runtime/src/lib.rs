@@ -7,6 +7,7 @@
 mod approvals;
 mod background_processes;
 pub mod busy;
+mod checkpoints;
 pub mod commands;
 mod conversing;
 mod crash_recovery;
@@ -46,6 +47,7 @@ pub use approvals::{
     CommandCheck, SandboxStatus, approval_scene, command_check, sandbox_policy, sandbox_status,
 };
 pub use background_processes::{SessionProcess, duration};
+pub use checkpoints::checkpoint_store;
 pub use conversing::{ConversationRequest, ConversationResult, chat, run_conversation};
 pub use error::{RuntimeError, with_causes};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
@@ -84,7 +86,7 @@ pub use personality::Personality;
 pub use places::{BackendReport, test_backend};
 pub use questions::{Answer, PendingQuestion, QuestionId, QuestionKind};
 pub use runtime::{Launch, Resuming, Runtime};
-pub use session::{ContextMeter, Parting, Session, SessionStatus};
+pub use session::{ContextMeter, Parting, Session, SessionStatus, Undone, undo_last_turn};
 pub use session_map::{MapLimits, SessionKey, SessionMap};
 pub use snapshot::{OpenCall, RunningTurn, Snapshot};
 pub use submission::{Opening, Prompt, Surface};

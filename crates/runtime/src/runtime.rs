@@ -105,7 +105,7 @@ pub struct Shared {
     place: OnceLock<Option<ConfiguredPlace>>,
     pub(crate) hooks: Option<Arc<ShellHooks>>,
     /// Notices for the user, until a front end takes them.
-    notices: Arc<Mutex<Vec<String>>>,
+    pub(crate) notices: Arc<Mutex<Vec<String>>>,
     home_notice: Option<String>,
     recorder: OnceLock<Arc<Recorder>>,
     fence_key: OnceLock<FenceKey>,
@@ -411,6 +411,7 @@ impl Runtime {
             skills: Some(self.skills()),
             record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
             library: Some(Arc::new(PastSessions { runtime: self.clone(), session: session.clone() })),
+            checkpoints: self.session_checkpoints()?,
             processes,
             web: Some(self.web()?),
             cwd,

@@ -9,11 +9,13 @@ mod resume;
 mod role;
 mod status;
 mod turns;
+mod undo;
 mod window;
 
 pub use context::ContextMeter;
 pub(crate) use role::SessionRole;
 pub use status::SessionStatus;
+pub use undo::{Undone, undo_last_turn};
 
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::naming::Naming;

@@ -9,7 +9,9 @@ use crate::reads::ReadLog;
 use crate::record_reader::RecordReader;
 use crate::safety::project_of;
 use crate::session_library::SessionLibrary;
-use crate::{Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, Web, user_home};
+use crate::{
+    Checkpoints, Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, Web, user_home,
+};
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, Exports, SpillLimits};
@@ -50,6 +52,8 @@ pub struct ToolSetup {
     pub record: Option<Arc<dyn RecordReader>>,
     /// Past sessions, if the model may read them.
     pub library: Option<Arc<dyn SessionLibrary>>,
+    /// Saves files before calls change them, unless checkpoints are disabled.
+    pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// Commands in the background, if there can be any.
     pub processes: Option<Arc<dyn Processes>>,
     /// The web, if the session can reach it.
@@ -293,6 +297,17 @@ impl ToolContext {
 
     pub(crate) fn library(&self) -> Option<&dyn SessionLibrary> {
         self.setup.library.as_deref()
+    }
+
+    pub(crate) fn checkpoints(&self) -> Option<&Arc<dyn Checkpoints>> {
+        self.setup.checkpoints.as_ref()
+    }
+
+    /// A turn begins: its first change of a project is preceded by a checkpoint.
+    pub fn begin_turn(&self) {
+        if let Some(checkpoints) = self.checkpoints() {
+            checkpoints.begin_turn();
+        }
     }
 
     pub(crate) fn processes(&self) -> Option<&Arc<dyn Processes>> {

@@ -6,8 +6,8 @@
 use crate::approval::{coverage, decide, may_ask_model};
 use crate::tool::{Body, Bound, CallScope};
 use crate::{
-    Action, ApprovalRequest, AskUser, Caller, Concurrency, DecidedBy, Decision, Environment, Origin, Scope,
-    ToolContext, ToolError, ToolOutput, builtin, hints, limits, untrusted,
+    Action, ApprovalRequest, AskUser, Caller, Concurrency, DecidedBy, Decision, Environment, Origin,
+    PlannedChange, Scope, ToolContext, ToolError, ToolOutput, Touches, builtin, hints, limits, untrusted,
 };
 use futures::FutureExt;
 use hermes_conversation::{
@@ -37,6 +37,8 @@ pub struct Prepared {
     cwd: PathBuf,
     /// The environment of its command: the one that was judged.
     environment: Arc<Environment>,
+    /// The files that it may change.
+    touches: Option<Touches>,
     /// The action that was decided about.
     action: Option<Action>,
     /// The source of the decision.
@@ -126,6 +128,7 @@ impl Prepared {
                 .action
                 .as_ref()
                 .map_or_else(|| cx.environment(), |action| action.environment.clone()),
+            touches: bound.touches,
             action: bound.action,
             decided_by,
             grants,
@@ -167,6 +170,7 @@ impl Prepared {
             origin: Origin::Here,
             cwd: PathBuf::new(),
             environment: Arc::default(),
+            touches: None,
             action: None,
             decided_by: DecidedBy::Harmless,
             grants: Vec::new(),
@@ -184,6 +188,7 @@ impl Prepared {
             cwd: PathBuf::new(),
             environment: Arc::default(),
             origin: Origin::Here,
+            touches: None,
             action: None,
             decided_by: DecidedBy::Harmless,
             grants: Vec::new(),
@@ -217,8 +222,9 @@ impl Prepared {
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
             cx.reads().other_tool_ran();
         }
+        let planned = planned_change(self.touches, &self.call.name, self.action.as_ref(), cx);
         let span = tracing::info_span!("tool_call", tool = self.call.name, call = self.call.id.as_str());
-        let running = AssertUnwindSafe(async { body(cx, &scope).await }).catch_unwind();
+        let running = saved(planned, cx, AssertUnwindSafe(body(cx, &scope)).catch_unwind());
         let result = running.instrument(span.clone()).await;
         let took = begun.elapsed();
         scope.transcript.note_span(TraceSpan::ToolRan { intent: scope.intent, took });
@@ -279,6 +285,36 @@ impl Prepared {
         };
         self.refused(&why)
     }
+}
+
+/// The change that a call is about to make, for a checkpoint.
+fn planned_change(
+    touches: Option<Touches>,
+    tool: &str,
+    action: Option<&Action>,
+    cx: &ToolContext,
+) -> Option<PlannedChange> {
+    const LONGEST: usize = 60;
+    let touches = touches?;
+    let reason = match (&touches, action) {
+        (Touches::Anything { .. }, Some(action)) => {
+            let line = cx.clean(action.text.clone()).split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("before {tool}: {}", line.chars().take(LONGEST).collect::<String>())
+        }
+        _ => format!("before {tool}"),
+    };
+    Some(PlannedChange { touches, reason })
+}
+
+/// Runs a call with a checkpoint before it, and notes its changes after it.
+async fn saved<T>(planned: Option<PlannedChange>, cx: &ToolContext, running: impl Future<Output = T>) -> T {
+    let (Some(planned), Some(checkpoints)) = (planned, cx.checkpoints()) else { return running.await };
+    let before = checkpoints.before_change(&planned).await;
+    let result = running.await;
+    if let Some(before) = before {
+        checkpoints.after_change(before).await;
+    }
+    result
 }
 
 /// The request for approval of an action.

@@ -12,8 +12,13 @@ fn acting(
     act: for<'a> fn(&'a ToolContext, &'a CallScope) -> BoxFuture<'a, Result<ToolOutput, ToolError>>,
     cx: &ToolContext,
 ) -> Prepared {
-    let bound =
-        Bound { effect: Effect::Any, action: None, concurrency: Concurrency::Alone, body: Box::new(act) };
+    let bound = Bound {
+        effect: Effect::Any,
+        action: None,
+        concurrency: Concurrency::Alone,
+        touches: None,
+        body: Box::new(act),
+    };
     Prepared::bound(ToolCall::new(CallId::new("c"), "custom", "{}"), bound, cx)
 }
 

@@ -65,6 +65,7 @@ impl Bench {
             skills: None,
             record: None,
             library: None,
+            checkpoints: None,
             processes: None,
             web: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],

@@ -4,7 +4,7 @@
 //! types are erased; tools whose arguments are only known at run time implement that.
 
 use crate::schema::{Schema, schema_of};
-use crate::{Action, AskUser, Caller, Environment, ToolContext, Toolset, facts_of, untrusted};
+use crate::{Action, AskUser, Caller, Environment, ToolContext, Toolset, Touches, facts_of, untrusted};
 use hermes_conversation::{
     BoxFuture, CallId, Cost, Effect, EventRelay, IntentId, ToolDefinition, ToolFacts, Transcript,
 };
@@ -65,6 +65,11 @@ pub trait Tool: Send + Sync + 'static {
     /// The calls that this one may run concurrently with.
     fn concurrency(&self, _args: &Self::Args, _cx: &ToolContext) -> Concurrency {
         Concurrency::Alone
+    }
+
+    /// The files that the call may change, for checkpoints.
+    fn touches(&self, _args: &Self::Args, _cx: &ToolContext) -> Option<Touches> {
+        None
     }
 
     fn run(
@@ -132,6 +137,8 @@ pub struct Bound {
     /// The action that is decided about before the call runs.
     pub action: Option<Action>,
     pub concurrency: Concurrency,
+    /// The files that the call may change, for checkpoints.
+    pub touches: Option<Touches>,
     pub body: Body,
 }
 
@@ -317,6 +324,7 @@ impl<T: Tool> AnyTool for Typed<T> {
             effect: self.tool.effect(&args, cx),
             action: self.tool.action(&args, cx),
             concurrency: self.tool.concurrency(&args, cx),
+            touches: cx.checkpoints().and_then(|_| self.tool.touches(&args, cx)),
             body: Box::new(move |cx, scope| Box::pin(async move { self.tool.run(args, cx, scope).await })),
         })
     }

@@ -28,6 +28,7 @@ pub(crate) fn ports(
         skills: None,
         record: None,
         library: None,
+        checkpoints: None,
         processes: None,
         web: None,
         cwd: folder.to_owned(),

@@ -52,6 +52,7 @@ impl AnyTool for Echo {
             effect: Effect::Read,
             action: None,
             concurrency: Concurrency::Free,
+            touches: None,
             body: Box::new(move |_, _| {
                 Box::pin(async move { Ok(ToolOutput::json(json!({ "said": said }))) })
             }),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 30] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 31] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -29,6 +29,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 30] = [
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
     ("processes", &["conversation", "exec", "guard", "store", "tools"]),
+    ("checkpoints", &["conversation", "exec", "tools"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
     ("web", &["conversation", "documents", "guard", "providers", "tools", "wire"]),
@@ -55,6 +56,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 30] = [
         &[
             "agent",
             "attachments",
+            "checkpoints",
             "config",
             "context",
             "conversation",
@@ -83,6 +85,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 30] = [
     (
         "cli",
         &[
+            "checkpoints",
             "config",
             "conversation",
             "plugins",

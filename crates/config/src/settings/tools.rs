@@ -1,10 +1,10 @@
 //! Settings of tools: commands, their output, approvals and the offered tools.
 
+use super::agent::AutoSwitch;
 use super::declare::{choice, section};
-use super::types::List;
+use super::types::{List, Text};
 use crate::keys::Env::{Switch, Value};
 
-section! {
 section! {
     /// Scripts that call tools.
     CodeExecutionSettings in [code_execution] {
@@ -24,6 +24,30 @@ choice! {
         Project = "project",
         /// A directory of their own, and the interpreter of the system.
         Strict = "strict",
+    }
+}
+
+section! {
+    /// Checkpoints of the files of a project.
+    CheckpointSettings in [checkpoints] {
+        /// save files before the agent changes them: auto (in projects of at most 50,000 files), true (everywhere), false
+        enabled: AutoSwitch = Auto;
+        /// maximum checkpoints of a project
+        max_snapshots: u64 = 20;
+        /// maximum size of all checkpoints in MB; 0 means no limit
+        max_total_size_mb: u64 = 500;
+        /// maximum size of a saved file in MB; 0 means no limit
+        max_file_size_mb: u64 = 10;
+        /// remove expired checkpoints
+        auto_prune: bool = true;
+        /// days after which the checkpoints of an unused project expire; 0 keeps them
+        retention_days: u64 = 7;
+        /// remove the checkpoints of projects that no longer exist
+        delete_orphans: bool = true;
+        /// minimum hours between two removals
+        min_interval_hours: u64 = 24;
+        /// maximum seconds for a run of git, from 10 to 60
+        timeout: u64 = 30, env: &[Value("HERMES_CHECKPOINT_TIMEOUT")];
     }
 }
 

@@ -36,6 +36,7 @@ impl Walker<'_> {
         }
         let target = self.resolve(field);
         let Some(path) = target.path().map(Path::to_path_buf) else {
+            self.changes_files = true;
             let reason = format!("writes to `{}`, which is only known when the command runs", field.shown());
             self.ask(EffectKind::Write, None, keys::UNKNOWN_PATH, reason);
             return;
@@ -48,6 +49,7 @@ impl Walker<'_> {
     pub(crate) fn write_path(&mut self, path: &Path, via: Via) {
         let shown = path.display().to_string();
         let class = write_class(path, self.scene);
+        self.changes_files |= class != WriteClass::HarmlessDevice;
         let is_env = class == WriteClass::ProjectEnvironment
             || class == WriteClass::Inside && path.file_name().is_some_and(|name| name == "config.yaml");
         let (kind, rule, reason) = match class {
@@ -169,6 +171,7 @@ impl Walker<'_> {
 
     /// Judges deleting a file without its directory.
     pub(crate) fn delete(&mut self, field: &Field) {
+        self.changes_files = true;
         if !self.may_look_up(field) {
             return;
         }
@@ -203,6 +206,7 @@ impl Walker<'_> {
 
     /// Judges deleting a directory with everything in it. `rule` is the key that is asked with.
     pub(crate) fn delete_tree(&mut self, field: &Field, rule: &'static str) {
+        self.changes_files = true;
         let target = self.resolve(field);
         if let Some(key) = self.catastrophe(&target) {
             let shown = target.path().map(|path| path.display().to_string()).unwrap_or_default();

@@ -151,6 +151,27 @@ fn spec(verb: &str) -> Spec {
     }
 }
 
+/// Subcommands that replace or remove files of the working directory.
+const CHANGES_FILES: [&str; 17] = [
+    "am",
+    "apply",
+    "bisect",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "filter-branch",
+    "merge",
+    "mv",
+    "pull",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+];
+
 fn subcommand(
     walker: &mut Walker<'_>,
     verb: &str,
@@ -158,6 +179,7 @@ fn subcommand(
     call: &Call<'_>,
 ) -> Result<Output, Unreadable> {
     let parsed = parse(arguments, spec(verb));
+    walker.changes_files |= CHANGES_FILES.contains(&verb);
     for option in ["--upload-pack", "--receive-pack"] {
         let values: Vec<Field> = parsed.values(&[option]).cloned().collect();
         for value in values {

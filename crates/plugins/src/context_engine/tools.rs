@@ -78,6 +78,7 @@ impl AnyTool for EngineTool {
             effect: Effect::Any,
             action: None,
             concurrency: Concurrency::Alone,
+            touches: None,
             body: Box::new(move |_, scope| {
                 Box::pin(async move {
                     let engine = self

@@ -25,9 +25,9 @@ pub(super) struct Call<'a> {
     pub(super) events: EventSink,
 }
 
-type Reply = Result<CommandReply, RuntimeError>;
+pub(super) type Reply = Result<CommandReply, RuntimeError>;
 pub(super) type Handler = for<'a> fn(Call<'a>) -> Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
-type Replying<'a> = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+pub(super) type Replying<'a> = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
 
 fn text(text: impl Into<String>) -> Reply {
     Ok(CommandReply::Text(text.into()))

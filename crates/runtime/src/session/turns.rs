@@ -29,6 +29,7 @@ impl Session {
         events: EventSink,
     ) -> Result<TurnReport, RuntimeError> {
         self.prepare(&mut input, cancel, &events).await?;
+        self.tool_context.begin_turn();
         let ports = self.ports(events, cancel)?;
         let recorder = self.role.recorder(&self.runtime);
         let ports = match &recorder {

@@ -78,6 +78,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         skills: None,
         record: None,
         library: None,
+        checkpoints: None,
         processes: None,
         web: None,
         cwd: folder.path().to_owned(),

@@ -12,5 +12,6 @@ mod needles;
 mod opened;
 mod python_defaults;
 mod recordings;
+mod rollback;
 mod session_handles;
 mod small_windows;

@@ -224,6 +224,7 @@ fn ports(world: &World) -> Ports {
         skills: None,
         record: None,
         library: None,
+        checkpoints: None,
         processes: None,
         web: None,
         cwd: world.folder.path().to_owned(),

@@ -20,7 +20,8 @@ use crate::facts::code_size;
 use crate::temporary_dir::private_dir;
 use crate::text::strip_ansi;
 use crate::{
-    Action, ActionKind, CallScope, Caller, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
+    Action, ActionKind, CallScope, Caller, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+    Touches, limits,
 };
 use error_pipe::ErrorPipe;
 use hermes_conversation::{
@@ -28,6 +29,7 @@ use hermes_conversation::{
     ToolMessage,
 };
 use hermes_exec::{Command, Ended, EnvChanges, Group, Output, Started, Watch};
+use hermes_gate::Assessment;
 use interpreter::Language;
 pub use interpreter::has_python;
 use schemars::JsonSchema;
@@ -109,12 +111,14 @@ impl Tool for ExecuteCode {
 
     fn action(&self, args: &ExecuteCodeArgs, cx: &ToolContext) -> Option<Action> {
         let (cwd, environment) = (cx.cwd(), cx.environment());
-        let scene = cx.scene(&cwd);
-        let assessment = match Language::of(&args.code) {
-            Ok(Language::Shell) => hermes_gate::assess(&args.code, &scene),
-            _ => hermes_gate::assess_python(&args.code, &scene),
-        };
+        let assessment = assessed(&args.code, &cwd, cx);
         Some(Action { kind: ActionKind::Command, text: args.code.clone(), cwd, environment, assessment })
+    }
+
+    fn touches(&self, args: &ExecuteCodeArgs, cx: &ToolContext) -> Option<Touches> {
+        let directory = cx.cwd();
+        let is_destructive = assessed(&args.code, &directory, cx).looks_destructive();
+        Some(Touches::Anything { directory, is_destructive })
     }
 
     async fn run(
@@ -149,6 +153,15 @@ impl Tool for ExecuteCode {
         let (output, errors, ()) = tokio::join!(running, errors.collect(&stop), server.serve(&stop));
         let output = output.map_err(terminal::not_run)?;
         Ok(report(output, &errors, &server, begun.elapsed(), cx.settings().scripts.timeout))
+    }
+}
+
+/// The assessment of a script as a whole.
+fn assessed(code: &str, cwd: &Path, cx: &ToolContext) -> Assessment {
+    let scene = cx.scene(cwd);
+    match Language::of(code) {
+        Ok(Language::Shell) => hermes_gate::assess(code, &scene),
+        _ => hermes_gate::assess_python(code, &scene),
     }
 }
 
@@ -248,6 +261,7 @@ impl Script {
             report: None,
             output: terminal::kept_output(cx),
             sandbox: cx.policy(&scope.grants),
+            client: None,
         }
     }
 }

@@ -9,7 +9,8 @@ use super::whole_file::{target, write_action};
 use super::write_file::{WriteFile, denied};
 use crate::v4a::{self, Operation};
 use crate::{
-    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect,
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, Touches,
+    protect,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
 use one_file::OneEdit;
@@ -146,6 +147,10 @@ impl Tool for Patch {
 
     fn concurrency(&self, args: &PatchArgs, cx: &ToolContext) -> Concurrency {
         Concurrency::Writes(args.files(cx))
+    }
+
+    fn touches(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Touches> {
+        Some(Touches::Files(args.files(cx)))
     }
 
     async fn run(

@@ -6,7 +6,8 @@ use crate::skill_scripts;
 use crate::temporary_dir::private_dir;
 use crate::text::strip_ansi;
 use crate::{
-    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, limits,
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, Touches,
+    limits,
 };
 use hermes_conversation::{
     BoxFuture, CallDigest, CallId, CallTitle, Effect, Guidance, Outcome, ProcessMark, RunsIn, Subject,
@@ -112,6 +113,13 @@ impl Tool for Terminal {
     /// A looking command may look anywhere.
     fn concurrency(&self, args: &TerminalArgs, cx: &ToolContext) -> Concurrency {
         if is_looking(args, cx) { Concurrency::Reads(vec![PathBuf::from("/")]) } else { Concurrency::Alone }
+    }
+
+    fn touches(&self, args: &TerminalArgs, cx: &ToolContext) -> Option<Touches> {
+        let directory = directory(args, cx);
+        let scene = cx.scene(&directory);
+        let is_destructive = hermes_gate::assess(&args.command, &scene).looks_destructive();
+        (!is_looking(args, cx)).then_some(Touches::Anything { directory, is_destructive })
     }
 
     async fn run(

@@ -7,6 +7,7 @@ use super::whole_file::{NewText, lacks_dir, load, replace, target, turn, warning
 use crate::facts::text;
 use crate::{
     Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
+    Touches,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, ToolFacts, ToolKind};
 use hermes_guard::{Secrets, redact};
@@ -70,6 +71,10 @@ impl Tool for WriteFile {
 
     fn concurrency(&self, args: &WriteFileArgs, cx: &ToolContext) -> Concurrency {
         Concurrency::Writes(vec![cx.resolve(&args.path, &cx.cwd())])
+    }
+
+    fn touches(&self, args: &WriteFileArgs, cx: &ToolContext) -> Option<Touches> {
+        Some(Touches::Files(vec![cx.resolve(&args.path, &cx.cwd())]))
     }
 
     async fn run(
