@@ -136,7 +136,7 @@ async fn dispatch(cli: Parsed) -> Result<Exit, Failure> {
         Some(Command::Approvals(command)) => commands::approvals::run(command, &common),
         Some(Command::Backend(command)) => Box::pin(commands::backend::run(command, &common)).await,
         Some(Command::Sandbox(command)) => commands::sandbox::run(command, &common),
-        Some(Command::Rollback(args)) => commands::rollback::run(args, &common).await,
+        Some(Command::Rollback(args)) => Box::pin(commands::rollback::run(args, &common)).await,
         Some(Command::Memory(command)) => commands::memory::run(command, &common),
         Some(Command::Prompt(command)) => commands::prompt::run(&command, &common).await,
         Some(Command::Context(command)) => commands::context::run(&command, &common).await,

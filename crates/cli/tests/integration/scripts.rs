@@ -217,8 +217,8 @@ impl Machine {
 
     fn told(&self) -> Value {
         let bodies = self.provider.bodies();
-        let messages = bodies.iter().flat_map(|body| body["messages"].as_array().unwrap());
-        let newest = messages.filter(|message| message["role"] == "tool").next_back().unwrap();
+        let mut messages = bodies.iter().flat_map(|body| body["messages"].as_array().unwrap());
+        let newest = messages.rfind(|message| message["role"] == "tool").unwrap();
         serde_json::from_str(newest["content"].as_str().unwrap()).unwrap()
     }
 }
