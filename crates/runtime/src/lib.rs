@@ -38,6 +38,7 @@ pub mod skills;
 mod small_window;
 mod snapshot;
 mod submission;
+mod tool_setup;
 mod summaries;
 #[cfg(test)]
 mod testing;

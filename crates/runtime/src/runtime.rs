@@ -2,19 +2,18 @@
 
 use crate::meter::{Budget, StoredMeter};
 use crate::places::{ConfiguredPlace, configured};
-use crate::session_library::PastSessions;
-use crate::session_record::SessionRecord;
+use crate::tool_setup::number;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Cooldowns;
 use hermes_agent::recovery::Limits;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
-use hermes_config::settings::{CodeExecutionMode, ToolSearch};
-use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
+use hermes_config::settings::ToolSearch;
+use hermes_config::Config;
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
     Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,
 };
-use hermes_exec::{Backend, Local, child_env};
+use hermes_exec::{Backend, Local};
 use hermes_guard::{FenceKey, Secrets};
 use hermes_models::Models;
 use hermes_models::model_choice::{self, http_clients};
@@ -27,9 +26,7 @@ use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
 use hermes_tools::{
-    AskUser, Deferral, Delegate, FILE_TOOLSETS, FenceKeys, MACHINE_TOOLSETS, PathLocks, Places, Processes,
-    Registry, ScriptSettings, ToolContext, ToolSettings, ToolSetup, Toolset, WEB_SEARCH, Withheld,
-    has_python,
+    AskUser, Deferral, FenceKeys, PathLocks, Places, Processes, Registry, Toolset, WEB_SEARCH, has_python,
 };
 use hermes_web::{WebClient, WebPorts};
 use hermes_wire::Meter;
@@ -94,7 +91,7 @@ pub struct Shared {
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) clients: HttpClients,
     registry: Arc<Registry>,
-    locks: Arc<PathLocks>,
+    pub(crate) locks: Arc<PathLocks>,
     pub(crate) store: Arc<OnceLock<SessionDb>>,
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) cooldowns: Arc<Cooldowns>,
@@ -349,7 +346,7 @@ impl Runtime {
         Ok(self.place.get_or_init(|| place).as_ref())
     }
 
-    fn backend(&self, session: &SessionId) -> Result<Arc<dyn Backend>, RuntimeError> {
+    pub(crate) fn backend(&self, session: &SessionId) -> Result<Arc<dyn Backend>, RuntimeError> {
         let here = self.local_backend(session);
         Ok(match self.place()? {
             Some(far) => Arc::new(FarBackend::new(far.place.clone(), here)),
@@ -394,43 +391,6 @@ impl Runtime {
         Some(Arc::new(SessionProcesses { manager, session: session.clone(), delivers: goes_on }))
     }
 
-    pub(crate) fn tool_context(
-        &self,
-        session: &SessionId,
-        cwd: PathBuf,
-        delegate: Option<Arc<dyn Delegate>>,
-        processes: Option<Arc<dyn Processes>>,
-        is_watched: bool,
-    ) -> Result<Arc<ToolContext>, RuntimeError> {
-        let passthrough = self.config.settings.terminal.env_passthrough.get()?;
-        let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
-        Ok(Arc::new(ToolContext::new(ToolSetup {
-            session: session.to_string(),
-            delegate,
-            memory: Some(self.session_memory(session, is_watched)?),
-            skills: Some(self.skills()),
-            record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
-            library: Some(Arc::new(PastSessions { runtime: self.clone(), session: session.clone() })),
-            checkpoints: self.session_checkpoints()?,
-            processes,
-            web: Some(self.web()?),
-            cwd,
-            home: self.launch.home.path().to_owned(),
-            user_home: self.launch.shell.get("HOME").map(PathBuf::from),
-            scratch: self.launch.home.scratch_dir(),
-            backend: self.backend(session)?,
-            child_env: match self.place()? {
-                Some(far) => far.env.clone(),
-                None => child_env(shell, passthrough),
-            },
-            secrets: self.secrets.clone(),
-            fence_key: self.fence_keys(),
-            settings: self.tool_settings()?,
-            locks: self.locks.clone(),
-            safety: self.safety(session)?,
-        })))
-    }
-
     /// The web, which all sessions share.
     pub(crate) fn web(&self) -> Result<Arc<WebClient>, RuntimeError> {
         if let Some(web) = self.web.get() {
@@ -443,7 +403,7 @@ impl Runtime {
     }
 
     /// The source of the fence key, which is read or created by the first session that needs it.
-    fn fence_keys(&self) -> FenceKeys {
+    pub(crate) fn fence_keys(&self) -> FenceKeys {
         let shared = self.clone();
         Arc::new(move || shared.fence_key())
     }
@@ -451,50 +411,6 @@ impl Runtime {
     pub(crate) fn fence_key(&self) -> FenceKey {
         self.fence_key.get_or_init(|| fence_key::of(&self.launch.home)).clone()
     }
-
-    /// The tools that do not run with the settings.
-    fn withheld(&self) -> Result<Vec<Withheld>, RuntimeError> {
-        let mut all = withheld(&self.config);
-        if let Some(far) = self.place()? {
-            let why = format!(
-                "commands run in {}, and the file tools do not reach it; use the terminal to read and write files there",
-                far.place.label()
-            );
-            all.push(Withheld { toolsets: FILE_TOOLSETS, why });
-        }
-        Ok(all)
-    }
-
-    fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {
-        let default = ToolSettings::default();
-        let settings = &self.config.settings;
-        let output = &settings.tool_output;
-        Ok(ToolSettings {
-            timeout: settings.terminal.timeout.value()?,
-            output: number(&output.max_bytes, default.output)?,
-            max_lines: number(&output.max_lines, default.max_lines)?,
-            max_line_length: number(&output.max_line_length, default.max_line_length)?,
-            file_read_max_chars: number(&settings.file_read_max_chars, default.file_read_max_chars)?,
-            files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
-            approvals: crate::approvals::policy(settings)?,
-            // The folders of another place cannot be read from here.
-            folder_hints: !settings.agent.ignore_rules.value()? && self.place()?.is_none(),
-            scripts: ScriptSettings {
-                timeout: settings.code_execution.timeout.value()?.max(1),
-                max_calls: settings.code_execution.max_tool_calls.value()?,
-                strict: settings.code_execution.mode.value()? == CodeExecutionMode::Strict,
-            },
-            withheld: self.withheld()?,
-            extract_char_limit: number(&settings.web.extract_char_limit, default.extract_char_limit)?,
-            clarify_timeout: settings.agent.clarify_timeout.value()?,
-            ..default
-        })
-    }
-}
-
-/// A setting as another type of number; the default if it does not fit.
-fn number<T: TryFrom<u64>>(setting: &Setting<u64>, default: T) -> Result<T, RuntimeError> {
-    Ok(T::try_from(setting.value()?).unwrap_or(default))
 }
 
 /// The connection to the supervisor, which is started by the first command.
@@ -512,19 +428,6 @@ fn supervised(
     };
     let made = Supervised::new(&place, program, SupervisorSettings { orphan_grace, ..default });
     made.inspect_err(|error| unsupervised(error, notices)).ok()
-}
-
-/// The tools that are withheld because a safety setting is not supported.
-fn withheld(config: &Config) -> Vec<Withheld> {
-    let withheld = |promise: UnsupportedSafety| {
-        let toolsets = match promise.refused {
-            Refused::CommandsAndFiles => MACHINE_TOOLSETS,
-            // The session is not started.
-            Refused::Run => return None,
-        };
-        Some(Withheld { toolsets, why: promise.text })
-    };
-    config.unsupported_safety().into_iter().filter_map(withheld).collect()
 }
 
 fn reindexed_notice(reindexed: Reindexed) -> String {

@@ -39,7 +39,8 @@ fn character_set_is_found() {
 
 #[test]
 fn kind_follows_type_and_beginning() {
-    let cases: &[(Option<&str>, &[u8], Result<Kind, ()>)] = &[
+    type Case<'a> = (Option<&'a str>, &'a [u8], Result<Kind, ()>);
+    let cases: &[Case<'_>] = &[
         (Some("text/html; charset=utf-8"), b"x", Ok(Kind::Html)),
         (Some("application/xhtml+xml"), b"x", Ok(Kind::Html)),
         (Some("text/plain"), b"plain", Ok(Kind::Text)),

@@ -1,0 +1,115 @@
+//! What the tools of a session are made of, by the settings.
+
+use crate::session_library::PastSessions;
+use crate::session_record::SessionRecord;
+use crate::{Runtime, RuntimeError};
+use hermes_config::settings::CodeExecutionMode;
+use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
+use hermes_conversation::SessionId;
+use hermes_exec::child_env;
+use hermes_tools::{
+    Delegate, FILE_TOOLSETS, MACHINE_TOOLSETS, Processes, ScriptSettings, ToolContext, ToolSettings, ToolSetup,
+    Withheld,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+impl Runtime {
+    pub(crate) fn tool_context(
+        &self,
+        session: &SessionId,
+        cwd: PathBuf,
+        delegate: Option<Arc<dyn Delegate>>,
+        processes: Option<Arc<dyn Processes>>,
+        is_watched: bool,
+    ) -> Result<Arc<ToolContext>, RuntimeError> {
+        let passthrough = self.config.settings.terminal.env_passthrough.get()?;
+        let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
+        Ok(Arc::new(ToolContext::new(ToolSetup {
+            session: session.to_string(),
+            delegate,
+            memory: Some(self.session_memory(session, is_watched)?),
+            skills: Some(self.skills()),
+            record: Some(Arc::new(SessionRecord { runtime: self.clone(), session: session.clone() })),
+            library: Some(Arc::new(PastSessions { runtime: self.clone(), session: session.clone() })),
+            // The files of another place are not saved from here.
+            checkpoints: match self.place()? {
+                Some(_) => None,
+                None => self.session_checkpoints()?,
+            },
+            processes,
+            web: Some(self.web()?),
+            cwd,
+            home: self.launch.home.path().to_owned(),
+            user_home: self.launch.shell.get("HOME").map(PathBuf::from),
+            scratch: self.launch.home.scratch_dir(),
+            backend: self.backend(session)?,
+            child_env: match self.place()? {
+                Some(far) => far.env.clone(),
+                None => child_env(shell, passthrough),
+            },
+            secrets: self.secrets.clone(),
+            fence_key: self.fence_keys(),
+            settings: self.tool_settings()?,
+            locks: self.locks.clone(),
+            safety: self.safety(session)?,
+        })))
+    }
+
+    /// The tools that do not run with the settings.
+    fn withheld(&self) -> Result<Vec<Withheld>, RuntimeError> {
+        let mut all = withheld(&self.config);
+        if let Some(far) = self.place()? {
+            let why = format!(
+                "commands run in {}, and the file tools do not reach it; use the terminal to read and write files there",
+                far.place.label()
+            );
+            all.push(Withheld { toolsets: FILE_TOOLSETS, why });
+        }
+        Ok(all)
+    }
+
+    fn tool_settings(&self) -> Result<ToolSettings, RuntimeError> {
+        let default = ToolSettings::default();
+        let settings = &self.config.settings;
+        let output = &settings.tool_output;
+        Ok(ToolSettings {
+            timeout: settings.terminal.timeout.value()?,
+            output: number(&output.max_bytes, default.output)?,
+            max_lines: number(&output.max_lines, default.max_lines)?,
+            max_line_length: number(&output.max_line_length, default.max_line_length)?,
+            file_read_max_chars: number(&settings.file_read_max_chars, default.file_read_max_chars)?,
+            files_total: self.file_limits()?.max_bytes.unwrap_or(u64::MAX),
+            approvals: crate::approvals::policy(settings)?,
+            // The folders of another place cannot be read from here.
+            folder_hints: !settings.agent.ignore_rules.value()? && self.place()?.is_none(),
+            scripts: ScriptSettings {
+                timeout: settings.code_execution.timeout.value()?.max(1),
+                max_calls: settings.code_execution.max_tool_calls.value()?,
+                strict: settings.code_execution.mode.value()? == CodeExecutionMode::Strict,
+            },
+            withheld: self.withheld()?,
+            extract_char_limit: number(&settings.web.extract_char_limit, default.extract_char_limit)?,
+            clarify_timeout: settings.agent.clarify_timeout.value()?,
+            ..default
+        })
+    }
+}
+
+/// A setting as another type of number; the default if it does not fit.
+pub(crate) fn number<T: TryFrom<u64>>(setting: &Setting<u64>, default: T) -> Result<T, RuntimeError> {
+    Ok(T::try_from(setting.value()?).unwrap_or(default))
+}
+
+/// The tools that are withheld because a safety setting is not supported.
+fn withheld(config: &Config) -> Vec<Withheld> {
+    let withheld = |promise: UnsupportedSafety| {
+        let toolsets = match promise.refused {
+            Refused::CommandsAndFiles => MACHINE_TOOLSETS,
+            // The session is not started.
+            Refused::Run => return None,
+        };
+        Some(Withheld { toolsets, why: promise.text })
+    };
+    config.unsupported_safety().into_iter().filter_map(withheld).collect()
+}
