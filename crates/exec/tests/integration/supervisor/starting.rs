@@ -172,15 +172,15 @@ async fn other_supervisor_version_is_reported() {
     let listener = tokio::net::UnixListener::bind(folder.join("s")).unwrap();
     let answer = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let mut heard = vec![0; hello(3).len()];
+        let mut heard = vec![0; hello(4).len()];
         stream.read_exact(&mut heard).await.unwrap();
-        assert_eq!(heard, hello(3));
+        assert_eq!(heard, hello(4));
         let said = String::from_utf8(hello(99)).unwrap().replace("ask", "say");
         stream.write_all(said.as_bytes()).await.unwrap();
     };
     let (status, ()) = tokio::join!(supervised.status(), answer);
     let error = status.unwrap_err();
-    assert!(matches!(error, SuperviseError::OtherVersion { ours: 3, theirs: 99 }), "{error}");
+    assert!(matches!(error, SuperviseError::OtherVersion { ours: 4, theirs: 99 }), "{error}");
     assert!(error.to_string().contains("try again"), "{error}");
 }
 
@@ -193,7 +193,7 @@ async fn older_supervisor_exits_for_a_newer_client() {
     stream.write_all(&hello(99)).await.unwrap();
     let mut heard = Vec::new();
     stream.read_to_end(&mut heard).await.unwrap();
-    assert!(String::from_utf8_lossy(&heard).contains(r#"{"say":"hello","version":3}"#));
+    assert!(String::from_utf8_lossy(&heard).contains(r#"{"say":"hello","version":4}"#));
     until("the supervisor leaves", || !is_alive(id)).await;
 }
 
