@@ -44,7 +44,7 @@ impl World {
     /// A turn in which the model calls one tool.
     async fn turn(&self, session: &SessionHandle, prompt: &str, tool: &str, arguments: Value) {
         self.provider.reply(ReplyScript::call(tool, arguments));
-        self.provider.reply(ReplyScript::text(&format!("{prompt}: done.")));
+        self.provider.reply(ReplyScript::text(format!("{prompt}: done.")));
         session.run(prompt).await.unwrap().unwrap();
     }
 }
