@@ -1,12 +1,15 @@
 use super::*;
 
+/// The version in the checkpoint, the current one, the noted changes, and the author.
+type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], Author);
+
 fn version(name: &str) -> Option<Version> {
     (name != "-").then(|| Version::new("100644", name))
 }
 
 #[test]
 fn edits_by_hand_are_distinguished_from_changes_of_the_agent() {
-    let cases: [(&str, &str, &[(&str, &str)], Author); 14] = [
+    let cases: [Case; 14] = [
         ("a", "b", &[("a", "b")], Author::Agent),
         ("a", "c", &[("a", "b"), ("b", "c")], Author::Agent),
         ("-", "b", &[("-", "b")], Author::Agent),

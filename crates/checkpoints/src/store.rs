@@ -308,8 +308,8 @@ mod tests {
 
     #[test]
     fn log_becomes_checkpoints() {
-        let log = "\u{1}aaaa1\0aaaa\02026-11-18T10:00:00+00:00\0t1\0before patch\0\n\n 2 files changed, 3 insertions(+)\n\
-                   \u{1}bbbb2\0bbbb\02026-11-18T09:00:00+00:00\0t2\0before write_file\0\n";
+        let log = "\u{1}aaaa1\0aaaa\x002026-11-18T10:00:00+00:00\0t1\0before patch\0\n\n 2 files changed, 3 insertions(+)\n\
+                   \u{1}bbbb2\0bbbb\x002026-11-18T09:00:00+00:00\0t2\0before write_file\0\n";
         let all = parse_log(log);
         let seen: Vec<_> =
             all.iter().map(|one| (one.number, one.reason.as_str(), one.files_changed)).collect();

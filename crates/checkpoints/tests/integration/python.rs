@@ -10,7 +10,18 @@ use std::process::Command;
 
 const VARIABLE: &str = "HERMES_PYTHON";
 const PEER: &str = "
-import json, sys
+import json, sys, types
+# The release is installed without its dependencies; the store needs none of them.
+class Stub(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        return type(name, (), {'add_representer': classmethod(lambda *_: None)})
+for name in ['yaml', 'ruamel', 'ruamel.yaml', 'dotenv', 'httpx', 'requests', 'rich']:
+    try:
+        __import__(name)
+    except ImportError:
+        sys.modules[name] = Stub(name)
 from tools import checkpoint_manager as m
 manager = m.CheckpointManager(enabled=True)
 action, project = sys.argv[1], sys.argv[2]

@@ -50,7 +50,6 @@ async fn checkpoint(bench: &Bench) -> Duration {
 
 #[tokio::test]
 #[ignore = "writes 49,000 files twice"]
-#[expect(clippy::print_stdout, reason = "prints its measurements")]
 async fn checkpoint_costs_at_most_half_more_than_git() {
     let bench = Bench::new();
     fill(&bench.project);
