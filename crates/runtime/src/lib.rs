@@ -38,10 +38,10 @@ pub mod skills;
 mod small_window;
 mod snapshot;
 mod submission;
-mod tool_setup;
 mod summaries;
 #[cfg(test)]
 mod testing;
+mod tool_setup;
 mod web;
 
 pub use approvals::{

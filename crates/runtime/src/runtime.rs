@@ -6,9 +6,9 @@ use crate::tool_setup::number;
 use crate::{Opening, RuntimeError, Session, Surface, clock, load_config};
 use hermes_agent::auxiliary::Cooldowns;
 use hermes_agent::recovery::Limits;
+use hermes_config::Config;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
 use hermes_config::settings::ToolSearch;
-use hermes_config::Config;
 use hermes_conversation::SessionId;
 use hermes_exec::supervisor::{
     Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,

@@ -8,8 +8,8 @@ use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::child_env;
 use hermes_tools::{
-    Delegate, FILE_TOOLSETS, MACHINE_TOOLSETS, Processes, ScriptSettings, ToolContext, ToolSettings, ToolSetup,
-    Withheld,
+    Delegate, FILE_TOOLSETS, MACHINE_TOOLSETS, Processes, ScriptSettings, ToolContext, ToolSettings,
+    ToolSetup, Withheld,
 };
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -10,8 +10,12 @@ use hermes_wire::ModelRoute;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-/// Made once: there may be thousands of turns.
-pub(crate) static TOOLS: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::builtin()));
+/// Made once: there may be thousands of turns. The windows of these tests are small, so the larger definitions are left
+/// out.
+pub(crate) static TOOLS: LazyLock<Arc<Registry>> = LazyLock::new(|| {
+    let without = ["web", "code_execution"].map(str::to_owned);
+    Arc::new(Registry::builtin().select(None, &without).unwrap())
+});
 
 /// Real tools in a directory, without a user to ask.
 pub(crate) fn ports(
