@@ -88,13 +88,24 @@ impl FarBackend {
     }
 }
 
+/// Parts of messages of failures that may pass: of networks, of servers, and of containers that another process is
+/// making or removing at the same time.
+const PASSING: [&str; 8] = [
+    "timed out",
+    "timeout",
+    "reset by peer",
+    "temporarily",
+    "try again",
+    "no answer within",
+    "unable to determine if",
+    "is being removed",
+];
+
 /// Returns true for failures of networks and servers, not for those of settings.
 fn may_pass(error: &PlaceError) -> bool {
     let PlaceError::Failed { said, .. } = error else { return false };
     let said = said.to_ascii_lowercase();
-    ["timed out", "timeout", "reset by peer", "temporarily", "try again", "no answer within"]
-        .iter()
-        .any(|word| said.contains(word))
+    PASSING.iter().any(|word| said.contains(word))
 }
 
 impl Backend for FarBackend {

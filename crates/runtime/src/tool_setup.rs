@@ -1,4 +1,4 @@
-//! What the tools of a session are made of, by the settings.
+//! The setup of the tools of a session, by the settings.
 
 use crate::session_library::PastSessions;
 use crate::session_record::SessionRecord;

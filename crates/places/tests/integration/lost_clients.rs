@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The places with a real server; the second is a container.
 fn places(temporary: &Path) -> Vec<&'static str> {
@@ -29,8 +29,11 @@ struct Far {
 }
 
 impl Far {
-    fn new(place: &str, home: &Path) -> Self {
-        Self { bench: supervisor::unsupervised(supervisor::place_of(place, home)) }
+    /// The place is ready before an owner of commands uses it.
+    async fn new(place: &str, home: &Path) -> Self {
+        let far = Self { bench: supervisor::unsupervised(supervisor::place_of(place, home)) };
+        far.bench.run(":").await.unwrap();
+        far
     }
 
     async fn says(&self, script: &str, want: &str) {
@@ -78,7 +81,7 @@ async fn result_survives_a_kill_of_its_owner() {
     let temporary = tempfile::tempdir().unwrap();
     for place in places(temporary.path()) {
         let home = tempfile::tempdir().unwrap();
-        let (far, home_path) = (Far::new(place, home.path()), home.path());
+        let (far, home_path) = (Far::new(place, home.path()).await, home.path());
         let file = format!("/tmp/survives-{place}-{}", std::process::id());
         let script = format!(
             "echo $$ >{file}; echo run >>{file}.runs; while [ -e {file} ]; do sleep 0.05; done; echo the end; cd /usr; exit 9"
@@ -105,7 +108,7 @@ async fn orphan_ends_at_the_far_end() {
     let temporary = tempfile::tempdir().unwrap();
     for place in places(temporary.path()) {
         let home = tempfile::tempdir().unwrap();
-        let far = Far::new(place, home.path());
+        let far = Far::new(place, home.path()).await;
         let file = format!("/tmp/orphan-{place}-{}", std::process::id());
         let owner =
             supervisor::owner(home.path(), place, &format!("setsid sleep 600 & echo $! >{file}; sleep 600"));
@@ -130,7 +133,7 @@ async fn kill_of_the_supervisor_ends_the_far_end() {
     let temporary = tempfile::tempdir().unwrap();
     for place in places(temporary.path()) {
         let home = tempfile::tempdir().unwrap();
-        let far = Far::new(place, home.path());
+        let far = Far::new(place, home.path()).await;
         let file = format!("/tmp/killed-{place}-{}", std::process::id());
         let owner =
             supervisor::owner(home.path(), place, &format!("setsid sleep 600 & echo $! >{file}; sleep 600"));

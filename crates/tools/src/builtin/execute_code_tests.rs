@@ -179,7 +179,7 @@ for tool in ['read_file', 'memory', 'execute_code', 'delegate_task', 'tool_call'
 }
 
 #[tokio::test]
-async fn failures_are_told_apart() {
+async fn failures_are_distinguished() {
     let Some((mut bench, _)) = bench(ALL, ScriptSettings { timeout: 1, ..ScriptSettings::default() }) else {
         return;
     };

@@ -32,7 +32,7 @@ const LONGEST_ADDRESS: usize = 100;
 /// The pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a script may do.
+/// The rights of a script.
 pub(super) struct Rights {
     pub(super) tools: Vec<&'static str>,
     /// Calls at most.
@@ -85,7 +85,7 @@ impl Server {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// Where the text comes from that the script has seen.
+    /// The origin of the text that the script has seen.
     pub(super) fn origin(&self) -> Origin {
         if self.is_untrusted.load(Ordering::Relaxed) { Origin::Outside } else { Origin::Here }
     }
