@@ -8,6 +8,7 @@ use crate::error::PlaceError;
 use crate::far_script::USED;
 use crate::isolation::{Isolation, opening_option};
 use crate::place::{Place, digest, words};
+use crate::private;
 use hermes_exec::{DirectOutput, Input};
 use std::path::PathBuf;
 
@@ -115,9 +116,14 @@ impl Container {
 
     pub(crate) async fn make_ready(&self, place: &Place) -> Result<(), PlaceError> {
         let _making = self.making.lock().await;
+        let touch = self.client(Input::Closed, &words(&["bash", "-c", &touch()]), &[]);
+        if place.run(&touch).await?.exit_code == 0 {
+            return Ok(());
+        }
+        // Two processes that make it at the same time would remove it from under each other.
+        let _alone = private::lock(temporary(place), self.name.clone()).await;
         let mut last = None;
         for _ in 0..ATTEMPTS {
-            let touch = self.client(Input::Closed, &words(&["bash", "-c", &touch()]), &[]);
             let touched = place.run(&touch).await?;
             if touched.exit_code == 0 {
                 return Ok(());
@@ -267,6 +273,12 @@ fn directories(settings: &ContainerSettings) -> Vec<String> {
         argv.extend(["--volume".to_owned(), volume.clone()]);
     }
     argv
+}
+
+/// The temporary directory of client programs.
+fn temporary(place: &Place) -> PathBuf {
+    let set = place.env().iter().find(|(name, value)| name == "TMPDIR" && !value.is_empty());
+    set.map_or("/tmp".into(), |(_, path)| path.into())
 }
 
 /// Records that the container is used.

@@ -12,6 +12,7 @@ mod error;
 mod far_script;
 mod isolation;
 mod place;
+mod private;
 mod singularity;
 mod ssh;
 

@@ -6,8 +6,8 @@
 use crate::error::PlaceError;
 use crate::line;
 use crate::place::{Place, digest, words};
+use crate::private;
 use hermes_exec::Input;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Seconds that an unused connection stays open.
@@ -41,7 +41,7 @@ pub(crate) struct Ssh {
 impl Ssh {
     pub(crate) fn new(settings: SshSettings) -> Result<Self, PlaceError> {
         check(&settings)?;
-        let socket = directory_of_sockets(&settings.temporary)
+        let socket = private::directory(&settings.temporary, "hermes-ssh")
             .map(|dir| socket(&dir, &settings))
             .filter(|socket| socket.as_os_str().len() <= LONGEST_SOCKET);
         Ok(Self { settings, socket })
@@ -159,18 +159,6 @@ fn socket(directory: &Path, settings: &SshSettings) -> PathBuf {
 
 fn socket_digest(text: &str) -> String {
     digest([text], 16)
-}
-
-/// The private directory of sockets. Its owner can take over connections, so it must be ours.
-fn directory_of_sockets(temporary: &Path) -> Option<PathBuf> {
-    let directory = temporary.join("hermes-ssh");
-    // It may exist.
-    let _ = std::fs::DirBuilder::new().mode(0o700).create(&directory);
-    let found = std::fs::symlink_metadata(&directory).ok()?;
-    let is_ours = found.is_dir()
-        && found.uid() == rustix::process::geteuid().as_raw()
-        && found.mode().trailing_zeros() >= 6;
-    is_ours.then_some(directory)
 }
 
 #[cfg(test)]

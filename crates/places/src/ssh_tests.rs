@@ -50,19 +50,6 @@ fn hostile_names_are_refused() {
 }
 
 #[test]
-fn sockets_are_in_a_directory_of_this_user_only() {
-    let dir = tempfile::tempdir().unwrap();
-    let found = directory_of_sockets(dir.path()).unwrap();
-    assert_eq!(found, dir.path().join("hermes-ssh"));
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&found, open).unwrap();
-    assert_eq!(directory_of_sockets(dir.path()), None);
-    let other = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink("/tmp", other.path().join("hermes-ssh")).unwrap();
-    assert_eq!(directory_of_sockets(other.path()), None);
-}
-
-#[test]
 fn socket_is_named_after_the_machine() {
     let plain = SshSettings { key: String::new(), options: Vec::new(), ..settings() };
     let path = socket(Path::new("/s"), &plain);
