@@ -26,6 +26,7 @@ mod request_log;
 mod route;
 mod script_calls;
 mod session;
+pub mod small_window;
 mod stop_checks;
 mod text_calls;
 mod texts;

@@ -1,7 +1,7 @@
 //! The memory of a home under its settings.
 
+use crate::files::{MemoryBook, MemorySettings, Target};
 use hermes_config::{Config, ConfigError, Setting, clock};
-use hermes_store::memory::{MemoryBook, MemorySettings, Target};
 use std::path::Path;
 use std::sync::Arc;
 

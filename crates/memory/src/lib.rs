@@ -1,10 +1,11 @@
 //! Memory across sessions: the port that a model writes it through, changes that wait for approval, reviews in
 //! the background, and recall from earlier sessions.
 //!
-//! The files and their rules are `store`'s ([`MemoryBook`](hermes_store::memory::MemoryBook)); here they meet
-//! the settings and a session.
+//! [`files`] keeps the two memory files, which the Python release shares, and their rules; the other modules meet
+//! them with the settings and a session.
 
 mod book;
+pub mod files;
 mod pending;
 mod provider;
 mod recall;

@@ -2,9 +2,9 @@
 //!
 //! The format is that of the Python release; `payload` has the arguments of the tool.
 
+use crate::files::{Op, Target};
 use hermes_config::clock;
 use hermes_config::home::{Home, PRIVATE_FILE, ensure_private_dir, write_atomically};
-use hermes_store::memory::{Op, Target};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,11 +5,11 @@
 //! `memory.nudge_interval` is the number of turns between reviews; 0 switches them off.
 
 use crate::book::stored_as_json;
+use crate::files::{Author, Change, MemoryBook, Op, Target};
 use crate::{WriteApproval, pending};
 use futures::FutureExt;
 use hermes_agent::auxiliary::{AuxLimits, Cooldowns, ask_in_order};
 use hermes_conversation::{AuxRequest, AuxTask, History, Message, SessionId};
-use hermes_store::memory::{Author, Change, MemoryBook, Op, Target};
 use hermes_wire::Model;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The memory as the model of one session changes it, through the tool `memory`.
 
+use crate::files::{Author, MemoryBook, MemoryError, Op, Target};
 use crate::pending;
 use hermes_config::{Config, ConfigError};
 use hermes_conversation::{BoxFuture, SessionId};
-use hermes_store::memory::{Author, MemoryBook, MemoryError, Op, Target};
 use hermes_tools::{Memory, MemoryChange, MemoryTarget, Remembered, ToolError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

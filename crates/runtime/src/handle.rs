@@ -1,12 +1,11 @@
 //! The handle by which front ends use a session that runs as a task.
 
 use crate::commands::CommandReply;
-use crate::observers::{Hub, Observer, TurnId};
 use crate::session_task::{Request, SessionTask};
-use crate::snapshot::Snapshot;
 use crate::{Parting, Prompt, RuntimeError, Session};
 use hermes_agent::TurnReport;
 use hermes_conversation::{MailId, SessionId};
+use hermes_observers::{Hub, Observer, Snapshot, TurnId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;

@@ -21,11 +21,8 @@ mod mailbox;
 mod memory;
 mod meter;
 mod naming;
-mod observers;
-mod personality;
 mod places;
 mod prompting;
-mod questions;
 mod request_dumps;
 mod retention;
 mod runtime;
@@ -35,8 +32,6 @@ mod session_map;
 mod session_record;
 mod session_task;
 pub mod skills;
-mod small_window;
-mod snapshot;
 mod submission;
 mod summaries;
 #[cfg(test)]
@@ -54,6 +49,7 @@ pub use error::{RuntimeError, with_causes};
 pub use handle::{Delivered, RunningReport, SessionHandle, Submitted};
 pub use hermes_agent::{Compacted, Input, NotCompacted, StandIn, TurnReport, UserInput, Weighed};
 pub use hermes_attachments::{ExpandedPrompt, Image, ImageError, message_with_images};
+pub use hermes_config::Personality;
 pub use hermes_config::clock;
 pub use hermes_config::home::Home;
 pub use hermes_exec::environment_handover;
@@ -67,6 +63,10 @@ pub use hermes_memory::{
 pub use hermes_models::{
     AuxRoute, AuxStop, Checked, Fallbacks, ModelSwitch, ModelsError, auth, auxiliary_route,
     credential_warnings, fallbacks, list_prices, load_config, model_choice, model_facts,
+};
+pub use hermes_observers::{
+    Answer, Observer, ObserverId, OpenCall, PendingQuestion, QuestionId, QuestionKind, RunningTurn,
+    SessionEvent, Snapshot, TurnId,
 };
 pub use hermes_places::Checked as BackendCheck;
 pub use hermes_providers::credentials::{AuthError, Availability, LastError};
@@ -82,12 +82,8 @@ pub use inspection::{LayerView, PromptTier, PromptView, ToolView};
 pub use logging::telemetry_problem;
 pub use mailbox::SessionMailbox;
 pub use meter::{Budget, StoredMeter};
-pub use observers::{Observer, ObserverId, SessionEvent, TurnId};
-pub use personality::Personality;
 pub use places::{BackendReport, test_backend};
-pub use questions::{Answer, PendingQuestion, QuestionId, QuestionKind};
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session::{ContextMeter, Parting, Session, SessionStatus, Undone, undo_last_turn};
 pub use session_map::{MapLimits, SessionKey, SessionMap};
-pub use snapshot::{OpenCall, RunningTurn, Snapshot};
 pub use submission::{Opening, Prompt, Surface};

@@ -3,11 +3,11 @@
 use crate::{Runtime, RuntimeError};
 use hermes_config::settings::RecallSource;
 use hermes_conversation::{AuxTask, History, SessionId};
+use hermes_memory::files::MemoryBook;
 use hermes_memory::{
     MemoryProvider, Review, Reviewer, SessionMemory, SessionRecall, WriteApproval, memory_book,
 };
 use hermes_providers::Endpoint;
-use hermes_store::memory::MemoryBook;
 use hermes_tools::{Memory, Toolset};
 use std::sync::Arc;
 

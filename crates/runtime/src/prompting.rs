@@ -7,14 +7,15 @@ mod additions;
 pub(crate) use additions::{additions, overlays, unknown_personality};
 
 use crate::session::SessionRole;
-use crate::{Runtime, RuntimeError, model_facts, small_window};
+use crate::{Runtime, RuntimeError, model_facts};
+use hermes_agent::small_window;
 use hermes_config::settings::{CodingContext, Text};
 use hermes_config::{Config, Setting};
 use hermes_conversation::SessionId;
 use hermes_guard::{Finding, Scope, neutralise, redact};
+use hermes_memory::files::Target;
 use hermes_prompt::{CodeProject, Layers, Sourced, Without, files, project_file_limit, ready_file};
 use hermes_providers::{Endpoint, misnames_models};
-use hermes_store::memory::Target;
 use hermes_tools::{OpenError, Opened, Toolset, open_inside, open_regular, project_root};
 use std::io::Read;
 use std::path::Path;

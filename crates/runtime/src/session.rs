@@ -19,20 +19,17 @@ pub use undo::{Undone, undo_last_turn};
 
 use crate::delegation::{CurrentEndpoint, Delegator};
 use crate::naming::Naming;
-use crate::observers::Hub;
-use crate::personality::{self, Personality};
-use crate::questions::SessionQuestions;
-use crate::snapshot::Snapshot;
 use crate::summaries::Summaries;
 use crate::{Opening, Runtime, RuntimeError, SessionMailbox, prompting};
 use engine::EngineState;
 use hermes_agent::Session as AgentSession;
 use hermes_config::settings::ReasoningEffort;
-use hermes_config::{Config, Refused};
+use hermes_config::{Config, Personality, Refused};
 use hermes_conversation::{
     CacheBreak, Cost, History, Mail, Message, Quirks, SessionId, Usage, UserMessage, record_finished_turn,
 };
 use hermes_memory::Review;
+use hermes_observers::{Hub, SessionQuestions, Snapshot};
 use hermes_plugins::context_engine::{Choice, choose};
 use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
@@ -138,7 +135,7 @@ impl Session {
 
     /// The names of all personalities.
     pub fn personalities(&self) -> Result<Vec<String>, RuntimeError> {
-        let all = personality::all(&self.runtime.config)?;
+        let all = hermes_config::all_personalities(&self.runtime.config)?;
         Ok(all.into_iter().map(|(name, _)| name).collect())
     }
 

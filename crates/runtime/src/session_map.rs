@@ -5,10 +5,9 @@
 //! state of a session is in the store before it is closed.
 
 use crate::handle::SessionHandle;
-use crate::observers::Observer;
-use crate::snapshot::Snapshot;
 use crate::{Opening, Parting, Prompt, Resuming, Runtime, RuntimeError, Session, Submitted};
 use hermes_conversation::SessionId;
+use hermes_observers::{Observer, Snapshot};
 use hermes_tools::NoUser;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

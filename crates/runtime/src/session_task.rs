@@ -5,10 +5,10 @@
 
 use crate::commands::{self, Beside, CommandReply};
 use crate::handle::{Delivered, RunningReport, StopSwitch, Submitted};
-use crate::observers::{Hub, SessionEvent, TurnId};
 use crate::{Parting, Prompt, Runtime, RuntimeError, Session, SessionMailbox};
 use hermes_agent::{Input, TurnReport};
 use hermes_conversation::{EventSink, Mail, MailMode, SessionId, TurnEvent, mail_for_next_turn};
+use hermes_observers::{Hub, SessionEvent, TurnId};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;

@@ -1,10 +1,8 @@
 //! The skills of a home: their index for sessions, and the port for tools.
 //!
-//! `hermes_skills` finds, changes and checks skills. `fetch` gets those of others.
+//! `hermes_skills` finds, changes and checks skills; `hermes_skill_sources` gets those of others.
 
-mod fetch;
-
-pub use fetch::{FetchError, install, update};
+pub use hermes_skill_sources::{FetchError, install, now, update};
 
 use crate::{Runtime, RuntimeError};
 use hermes_config::home::{Home, fence_key};
@@ -45,11 +43,6 @@ pub fn index_query(config: &Config, platform: &str, registry: &Registry) -> Resu
 fn environments() -> Vec<String> {
     let signs = [("docker", "/.dockerenv"), ("s6", "/run/s6")];
     signs.iter().filter(|(_, sign)| Path::new(sign).exists()).map(|(name, _)| (*name).to_owned()).collect()
-}
-
-/// The current time, in the format of lock files.
-pub fn now() -> String {
-    crate::clock::timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 impl Runtime {

@@ -1,12 +1,10 @@
-//! Everything kept on disk between turns: the session database and the memory files.
+//! The session database.
 //!
 //! [`SessionDb`] speaks the file format of the Python release (schema 22) and adds tables of its
-//! own, named `hx_*`. It is also the [`Transcript`](hermes_conversation::Transcript) of a turn.
-//! [`memory`] keeps the two memory files, which that release shares. This crate decides nothing about a
-//! turn; it records decisions, in order, once.
+//! own, named `hx_*`. It is also the [`Transcript`](hermes_conversation::Transcript) of a turn. This crate decides
+//! nothing about a turn; it records decisions, in order, once.
 
 mod error;
-pub mod memory;
 mod sessions;
 
 pub use error::{SqliteFailure, StoreError};

@@ -7,8 +7,8 @@ use crate::exit::{Exit, Failure, with_causes};
 use crate::flags::Common;
 use crate::launch;
 use clap::{Subcommand, ValueEnum};
+use hermes_memory::files::{Author, ChangeId, MemoryBook, MemoryError, Op, Target};
 use hermes_runtime::{forget_pending, memory_book, pending};
-use hermes_store::memory::{Author, ChangeId, MemoryBook, MemoryError, Op, Target};
 use hermes_terminal::term;
 
 /// Show and edit the memory that sessions share

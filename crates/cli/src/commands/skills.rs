@@ -169,7 +169,8 @@ fn failure(error: SkillError) -> Failure {
 fn fetch_failure(error: FetchError) -> Failure {
     match error {
         FetchError::Skill(error) => failure(error),
-        FetchError::Runtime(error) => error.into(),
+        FetchError::Home(error) => RuntimeError::from(error).into(),
+        FetchError::Client(error) => RuntimeError::from(error).into(),
         FetchError::Fetch { .. } => Failure::new(Exit::Unreachable, error.to_string()),
         FetchError::Address(_) | FetchError::NotInstalled(_) => Failure::usage(error.to_string()),
     }

@@ -1,8 +1,7 @@
 //! Texts that go with every request and are never stored: `agent.system_prompt` and a file of messages.
 
-use crate::personality::Personality;
 use crate::{Runtime, RuntimeError};
-use hermes_config::Config;
+use hermes_config::{Config, Personality};
 use hermes_conversation::{AssistantMessage, Message, UserMessage};
 use hermes_prompt::Additions;
 use serde::Deserialize;

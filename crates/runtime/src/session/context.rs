@@ -4,7 +4,8 @@ use super::{Session, State, new_id};
 use crate::clock::now;
 use crate::delegation::Delegator;
 use crate::summaries::Summaries;
-use crate::{Runtime, RuntimeError, model_facts, small_window};
+use crate::{Runtime, RuntimeError, model_facts};
+use hermes_agent::small_window;
 use hermes_agent::{Compacted, ContextState, Input, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
 use hermes_context::{Summarise as _, Window};
 use hermes_conversation::{

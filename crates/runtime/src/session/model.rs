@@ -3,8 +3,9 @@
 use super::{Session, State};
 use crate::model_choice::fetcher;
 use crate::summaries::Summaries;
-use crate::{Checked, ModelSwitch, Runtime, RuntimeError, model_facts, prompting, small_window};
+use crate::{Checked, ModelSwitch, Runtime, RuntimeError, model_facts, prompting};
 use hermes_agent::TurnReport;
+use hermes_agent::small_window;
 use hermes_conversation::{CacheBreak, Lease, SessionId, UserMessage};
 use hermes_models::learn_window;
 use hermes_prompt::{Layers, SystemPrompt};

@@ -3,7 +3,8 @@
 use super::model::Probe;
 use super::{Session, State, retarget};
 use crate::model_choice::fetcher;
-use crate::{RuntimeError, model_facts, prompting, small_window};
+use crate::{RuntimeError, model_facts, prompting};
+use hermes_agent::small_window;
 use hermes_conversation::CacheBreak;
 use hermes_models::learn_window;
 use hermes_prompt::SystemPrompt;

@@ -1,8 +1,8 @@
 //! The model changes its memory: the files, the tool results, and the limits.
 
 use crate::opened::opened;
+use hermes_memory::files::{Origin, Target};
 use hermes_runtime::{ConversationRequest, Runtime, run_conversation};
-use hermes_store::memory::{Origin, Target};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The session database and the memory files in temporary directories.
+//! The session database in temporary directories.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod artifacts;
@@ -14,7 +14,6 @@ mod insights;
 mod ledger;
 mod lineage;
 mod mailbox;
-mod memory;
 mod names;
 mod processes;
 mod python;

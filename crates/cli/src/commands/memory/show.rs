@@ -2,8 +2,8 @@
 
 use super::failure;
 use crate::exit::{Exit, Failure};
+use hermes_memory::files::{Applied, Change, ChangeOutcome, MemoryBook, Page, Target};
 use hermes_runtime::{PendingChange, ScanScope, scan_text};
-use hermes_store::memory::{Applied, Change, ChangeOutcome, MemoryBook, Page, Target};
 use hermes_terminal::print;
 use hermes_terminal::term::{self, one_line, printable, revealed};
 use hermes_terminal::text::local_time;

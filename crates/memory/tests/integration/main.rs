@@ -1,10 +1,11 @@
 //! The memory files as their callers see them, on real files in temporary directories.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod book;
 mod processes;
 mod python;
 
-use hermes_store::memory::{Author, MemoryBook, MemorySettings, Op};
+use hermes_memory::files::{Author, MemoryBook, MemorySettings, Op};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Changes by one process: writes, refusals, history and undo.
 
 use super::{add, book, model, remove, replace};
-use hermes_store::memory::{Author, Change, ChangeOutcome, MemoryError, MemorySettings, Op, Origin, Target};
+use hermes_memory::files::{Author, Change, ChangeOutcome, MemoryError, MemorySettings, Op, Origin, Target};
 use std::fs;
 use std::path::Path;
 
@@ -235,7 +235,7 @@ fn snapshot_leaves_out_empty_disabled_and_unsafe_parts() {
     assert!(snapshot.memory.as_ref().unwrap().contains("fine\n§\n[entry 2 of MEMORY.md is not shown"));
     assert_eq!((snapshot.user.as_ref(), snapshot.masked.len()), (None, 1));
     let settings = MemorySettings { memory_enabled: false, ..MemorySettings::default() };
-    let off = hermes_store::memory::MemoryBook::open(home.path(), settings, std::sync::Arc::new(|| 0.0));
+    let off = hermes_memory::files::MemoryBook::open(home.path(), settings, std::sync::Arc::new(|| 0.0));
     assert_eq!(off.snapshot(), Default::default());
     assert_eq!(Op::Add { content: String::new() }.name(), "add");
 }

@@ -1,7 +1,7 @@
 //! Concurrent processes, and processes that are killed.
 
 use super::{add, model, remove, roomy};
-use hermes_store::memory::{Change, ChangeOutcome, Target};
+use hermes_memory::files::{Change, ChangeOutcome, Target};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;

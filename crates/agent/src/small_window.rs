@@ -8,14 +8,14 @@ use hermes_prompt::{Layers, SystemPrompt};
 use hermes_tools::Registry;
 
 /// Windows below this many tokens are small.
-pub(crate) const SMALL: u64 = 64_000;
+pub const SMALL: u64 = 64_000;
 /// The share of a small window that the definitions of tools may have, and the same for the system prompt.
 const SHARE_PERCENT: u64 = 15;
 
 /// The number of tools that are always kept: a session without them could do nothing.
 const LEAST_TOOLS: usize = 2;
 
-pub(crate) fn is_small(window: u64) -> bool {
+pub fn is_small(window: u64) -> bool {
     window < SMALL
 }
 
@@ -24,7 +24,7 @@ fn share(window: u64) -> u64 {
 }
 
 /// Returns the tools that fit, and the names of the others. `None` if all fit.
-pub(crate) fn fitting_tools(all: &Registry, window: u64) -> Option<(Registry, Vec<String>)> {
+pub fn fitting_tools(all: &Registry, window: u64) -> Option<(Registry, Vec<String>)> {
     if !is_small(window) {
         return None;
     }
@@ -67,7 +67,7 @@ fn kept<'a>(weights: &[(&'a str, u64)], tools: &dyn ToolTable, room: u64) -> Vec
 }
 
 /// Leaves parts of a system prompt out until it has its share of a small window.
-pub(crate) fn shorten(layers: &mut Layers, window: u64) {
+pub fn shorten(layers: &mut Layers, window: u64) {
     let steps: [fn(&mut Layers); 6] = [
         |layers| layers.skills = None,
         |layers| layers.recalled = None,
@@ -85,12 +85,12 @@ pub(crate) fn shorten(layers: &mut Layers, window: u64) {
 }
 
 /// Returns true if a system prompt has at most its share of a small window.
-pub(crate) fn fits(system: &str, window: u64) -> bool {
+pub fn fits(system: &str, window: u64) -> bool {
     !is_small(window) || estimate_tokens(system).value() <= share(window)
 }
 
 /// The notice of a session in reduced mode.
-pub(crate) fn notice(window: u64, left_out: &[String]) -> String {
+pub fn notice(window: u64, left_out: &[String]) -> String {
     let without = match left_out {
         [] => String::new(),
         names => format!(" and without the tools {}", names.join(", ")),

@@ -2,7 +2,7 @@
 //!
 //! The overlay goes with every request and is not stored with the session (`hermes_prompt::Additions`).
 
-use hermes_config::{Config, ConfigError};
+use crate::{Config, ConfigError};
 
 /// Personalities that come with Hermes, each with its overlay.
 const BUILT_IN: [(&str, &str); 14] = [
@@ -37,12 +37,12 @@ pub enum Personality {
 
 impl Personality {
     /// Finds a personality; those of the settings come before the built-in ones. `Err` has all names.
-    pub(crate) fn find(config: &Config, name: &str) -> Result<Result<Self, Vec<String>>, ConfigError> {
+    pub fn find(config: &Config, name: &str) -> Result<Result<Self, Vec<String>>, ConfigError> {
         let wanted = name.trim().to_lowercase();
         if wanted.is_empty() || NONE.contains(&wanted.as_str()) {
             return Ok(Ok(Self::None));
         }
-        let all = all(config)?;
+        let all = all_personalities(config)?;
         let found = all.iter().find(|(name, _)| *name == wanted).cloned();
         Ok(match found {
             Some((name, overlay)) => Ok(Self::Named { name, overlay }),
@@ -50,7 +50,8 @@ impl Personality {
         })
     }
 
-    pub(crate) fn overlay(&self) -> Option<&str> {
+    /// The text that is added to the system prompt.
+    pub fn overlay(&self) -> Option<&str> {
         match self {
             Self::None => None,
             Self::Named { overlay, .. } => Some(overlay),
@@ -67,7 +68,7 @@ impl Personality {
 }
 
 /// Every personality, with its overlay; those of the settings first.
-pub(crate) fn all(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
+pub fn all_personalities(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
     let mut all = config.settings.personalities.get()?.clone();
     for (name, overlay) in BUILT_IN {
         if !all.iter().any(|(known, _)| known == name) {

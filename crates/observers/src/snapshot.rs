@@ -1,6 +1,6 @@
 //! The state of a session for an observer that joins late.
 
-use crate::observers::TurnId;
+use crate::hub::TurnId;
 use crate::questions::PendingQuestion;
 use hermes_conversation::{CallId, Message, SessionId, TurnEvent};
 use std::sync::Arc;

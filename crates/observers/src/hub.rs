@@ -42,7 +42,7 @@ pub enum SessionEvent {
     /// A line for the user that belongs to no turn.
     Notice(String),
     /// A message of a background process waits for the idle session;
-    /// [`SessionHandle::deliver_waiting`](crate::SessionHandle::deliver_waiting) starts a turn for it.
+    /// `SessionHandle::deliver_waiting` starts a turn for it.
     NoticeWaiting,
     /// No turn runs, and this many queued messages are left for the next prompt.
     Idle { queued: usize },
@@ -173,7 +173,7 @@ fn is_text(event: &SessionEvent) -> bool {
 }
 
 /// The meeting point of one session and its observers.
-pub(crate) struct Hub {
+pub struct Hub {
     state: Mutex<HubState>,
     /// Woken when another observer may answer, or none.
     pub(crate) answerer_changed: Notify,
@@ -192,7 +192,7 @@ struct HubState {
 }
 
 impl Hub {
-    pub(crate) fn new(idle: Snapshot) -> Arc<Self> {
+    pub fn new(idle: Snapshot) -> Arc<Self> {
         let state = HubState {
             observers: Vec::new(),
             next_observer: 1,
@@ -211,7 +211,7 @@ impl Hub {
     }
 
     /// Adds an observer. Its events begin after the snapshot.
-    pub(crate) fn subscribe(self: &Arc<Self>) -> (Snapshot, Observer) {
+    pub fn subscribe(self: &Arc<Self>) -> (Snapshot, Observer) {
         let mut state = self.lock();
         let id = ObserverId(state.next_observer);
         state.next_observer += 1;
@@ -221,29 +221,29 @@ impl Hub {
         (state.snapshot(), Observer { hub: self.clone(), queue, id })
     }
 
-    pub(crate) fn session_id(&self) -> SessionId {
+    pub fn session_id(&self) -> SessionId {
         self.lock().idle.session.clone()
     }
 
-    pub(crate) fn is_observed(&self) -> bool {
+    pub fn is_observed(&self) -> bool {
         !self.lock().observers.is_empty()
     }
 
-    pub(crate) fn is_running(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.lock().running.is_some()
     }
 
-    pub(crate) fn publish(&self, event: SessionEvent) {
+    pub fn publish(&self, event: SessionEvent) {
         self.lock().publish(&event);
     }
 
     /// Replaces the state of the session between turns.
-    pub(crate) fn set_idle(&self, idle: Snapshot) {
+    pub fn set_idle(&self, idle: Snapshot) {
         self.lock().idle = idle;
     }
 
     /// Ends all observations.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let mut state = self.lock();
         state.publish(&SessionEvent::Closed);
         state.is_closed = true;
@@ -253,7 +253,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn has_answerer(&self) -> bool {
+    pub fn has_answerer(&self) -> bool {
         self.lock().answerer.is_some()
     }
 
@@ -285,7 +285,7 @@ impl Hub {
     }
 
     /// Publishes a question and returns its number and the channel of its answer.
-    pub(crate) fn ask(&self, kind: QuestionKind) -> (QuestionId, oneshot::Receiver<Answer>) {
+    pub fn ask(&self, kind: QuestionKind) -> (QuestionId, oneshot::Receiver<Answer>) {
         let (sender, answer) = oneshot::channel();
         let mut state = self.lock();
         let id = QuestionId(state.next_question);
@@ -297,7 +297,7 @@ impl Hub {
     }
 
     /// Closes a question that is no longer asked.
-    pub(crate) fn withdraw(&self, id: QuestionId) {
+    pub fn withdraw(&self, id: QuestionId) {
         let mut state = self.lock();
         let before = state.questions.len();
         state.questions.retain(|(question, _)| question.id != id);
@@ -307,7 +307,7 @@ impl Hub {
     }
 
     /// Answers a question on behalf of an observer, or of the program itself (`None`).
-    pub(crate) fn answer(&self, by: Option<ObserverId>, id: QuestionId, answer: Answer) -> bool {
+    pub fn answer(&self, by: Option<ObserverId>, id: QuestionId, answer: Answer) -> bool {
         let mut state = self.lock();
         let may = by.is_none() || state.answerer == by;
         let Some(place) = state.questions.iter().position(|(question, _)| may && question.id == id) else {
@@ -352,5 +352,5 @@ impl HubState {
 }
 
 #[cfg(test)]
-#[path = "observers_tests.rs"]
+#[path = "hub_tests.rs"]
 mod tests;

@@ -26,8 +26,8 @@ pub use history::{Change, ChangeOutcome, Origin};
 pub use snapshot::{MaskedEntry, MemorySnapshot};
 pub use target::{ChangeId, Target};
 
-use crate::Clock;
 use entries::{chars, split};
+use hermes_store::Clock;
 use history::described;
 use journal::{Journal, JournalEntries};
 use std::path::{Path, PathBuf};

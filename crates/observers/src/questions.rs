@@ -1,6 +1,6 @@
 //! Approvals and questions of a session, answered by the observer that holds the right.
 
-use crate::observers::Hub;
+use crate::hub::Hub;
 use hermes_conversation::BoxFuture;
 use hermes_tools::{Approval, ApprovalRequest, AskUser, BatchApproval, Clarified, Question};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub enum Answer {
 }
 
 /// Asks the observers of one session.
-pub(crate) struct SessionQuestions(pub(crate) Arc<Hub>);
+pub struct SessionQuestions(pub Arc<Hub>);
 
 impl AskUser for SessionQuestions {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {

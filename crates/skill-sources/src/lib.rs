@@ -1,11 +1,12 @@
 //! Fetches skills over HTTP or as a git repository, and hands them to `hermes_skills`, which checks and installs
 //! them.
 
-use crate::RuntimeError;
-use crate::model_choice::fetcher;
 use hermes_config::Config;
-use hermes_config::home::Home;
+use hermes_config::clock;
+use hermes_config::home::{Home, HomeError};
 use hermes_exec::{Direct, Ended, child_env, run_direct};
+use hermes_models::ModelsError;
+use hermes_models::model_choice::fetcher;
 use hermes_providers::{Reach, download, is_public, public_addresses, repository_host, shown_url};
 use hermes_skills::{
     InstallInput, InstallOptions, Installed, LockFile, MAX_PACKED, Quarantine, SkillError, SkillSource,
@@ -44,13 +45,20 @@ pub enum FetchError {
     #[error(transparent)]
     Skill(#[from] SkillError),
     #[error(transparent)]
-    Runtime(#[from] RuntimeError),
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Client(#[from] ModelsError),
     #[error("invalid address `{0}`")]
     Address(String),
     #[error("{from} was not fetched: {why}")]
     Fetch { from: String, why: String },
     #[error("`{0}` is not an installed skill; `hermes skills check` lists those")]
     NotInstalled(String),
+}
+
+/// The current time, in the format of lock files.
+pub fn now() -> String {
+    clock::timestamp().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Fetches and installs a skill. Nothing changes if it fails.
@@ -61,7 +69,7 @@ pub async fn install(
     options: &InstallOptions,
     reach: Reach,
 ) -> Result<Installed, FetchError> {
-    home.ensure().map_err(RuntimeError::from)?;
+    home.ensure()?;
     let quarantine = Quarantine::open(home.path())?;
     let input = match source {
         SkillSource::Folder(_) | SkillSource::Archive(_) => InstallInput::Local(source.clone()),
@@ -99,14 +107,14 @@ pub async fn update(
     let known = lock.installed.get(name).ok_or_else(|| FetchError::NotInstalled(name.to_owned()))?;
     let source = SkillSource::parse(&known.identifier)?;
     let path = known.others.get("path").and_then(serde_json::Value::as_str).map(str::to_owned);
-    let options = InstallOptions { path, category: None, force, replaces: true, now: super::now() };
+    let options = InstallOptions { path, category: None, force, replaces: true, now: now() };
     install(home, config, &source, &options, reach).await
 }
 
 async fn fetch_file(config: &Config, text: &str, path: &Path, reach: Reach) -> Result<(), FetchError> {
     let url = text.parse().map_err(|_| FetchError::Address(text.to_owned()))?;
     let from = shown_url(&url);
-    let fetcher = fetcher(config, DOWNLOAD_LIMIT).map_err(RuntimeError::from)?;
+    let fetcher = fetcher(config, DOWNLOAD_LIMIT)?;
     let why = |why: String| FetchError::Fetch { from: from.clone(), why };
     let bytes =
         download(&fetcher, url, MAX_PACKED, reach).await.map_err(|failure| why(failure.to_string()))?;

@@ -4,12 +4,12 @@
 //! skipped with a message, except in CI.
 
 use super::{add, book, model, remove, replace, roomy};
-use hermes_store::memory::{Origin, Target};
+use hermes_memory::files::{Origin, Target};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const PEER: &str = include_str!("../python/memory_peer.py");
+const PEER: &str = include_str!("memory_peer.py");
 
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn python() -> Option<PathBuf> {
