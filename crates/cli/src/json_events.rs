@@ -92,7 +92,7 @@ fn subagent(call: &CallId, session: &SessionId, task: usize, event: &SubagentEve
         SubagentEvent::ToolStarted { name, arguments } => {
             ("helper_tool_started", json!({ "name": name, "arguments": arguments }))
         }
-        SubagentEvent::ToolFinished { name, failed, millis } => {
+        SubagentEvent::ToolFinished { name, failed, millis, .. } => {
             ("helper_tool_finished", json!({ "name": name, "failed": failed, "millis": millis }))
         }
         SubagentEvent::Status(text) => ("helper_status", json!({ "text": text })),

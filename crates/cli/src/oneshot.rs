@@ -5,7 +5,7 @@ use crate::flags::Common;
 use crate::json_events::{self, About};
 use crate::prompt_input::{Prompt, ReplyForm};
 use crate::{launch, usage_file};
-use hermes_conversation::{CallEnding, TurnEvent};
+use hermes_conversation::TurnEvent;
 use hermes_runtime::{
     Endpoint, Observer, Parting, Runtime, RuntimeError, Session, SessionEvent, SessionHandle, TurnReport,
 };
@@ -34,7 +34,8 @@ pub(crate) async fn run(runtime: &Runtime, common: &Common, prompt: Prompt) -> R
     let observer = handle.subscribe().1;
     observer.keep_all();
     // A task of its own: the turn is woken for every token and should not draw as well.
-    let shown = tokio::spawn(show(observer, prompt.form, shows_reasoning, terminal));
+    let denials = (prompt.form == ReplyForm::Human).then(|| handle.subscribe().1);
+    let shown = tokio::spawn(show(observer, denials, prompt.form, shows_reasoning, terminal));
     let watch = signals::watch_session(&handle);
     let report = handle.run(submission(&prompt)).await;
     if report.is_err() {
@@ -95,15 +96,16 @@ struct Seen {
 /// Shows the events of one turn.
 async fn show(
     mut observer: Observer,
+    denials: Option<Observer>,
     form: ReplyForm,
     shows_reasoning: bool,
     terminal: Option<Arc<Terminal>>,
 ) -> Seen {
-    let mut seen = Seen::default();
-    if form == ReplyForm::Human {
-        show_one_turn(observer, shows_reasoning, terminal.as_deref()).await;
-        return seen;
+    if let Some(denials) = denials {
+        let showing = show_one_turn(observer, shows_reasoning, terminal.as_deref());
+        return tokio::join!(showing, watch_denials(denials)).1;
     }
+    let mut seen = Seen::default();
     if form != ReplyForm::Json {
         observer.skip_text();
     }
@@ -111,13 +113,25 @@ async fn show(
     while let Some(event) = observer.next().await {
         match event {
             SessionEvent::Turn(event) => {
-                if let TurnEvent::ToolFinished { ending, .. } = &event {
-                    seen.no_approver |= *ending == CallEnding::NoApprover;
-                }
+                seen.no_approver |= event.lacks_approver();
                 is_read = is_read && print::json(&json_events::event(&event));
             }
             SessionEvent::Notice(text) => print::notice(&text),
             SessionEvent::TurnEnded { .. } | SessionEvent::TurnFailed { .. } => break,
+            _ => {}
+        }
+    }
+    seen
+}
+
+/// Watches a turn that is shown elsewhere.
+async fn watch_denials(mut observer: Observer) -> Seen {
+    observer.skip_text();
+    let mut seen = Seen::default();
+    while let Some(event) = observer.next().await {
+        match event {
+            SessionEvent::Turn(event) => seen.no_approver |= event.lacks_approver(),
+            SessionEvent::TurnEnded { .. } | SessionEvent::TurnFailed { .. } | SessionEvent::Closed => break,
             _ => {}
         }
     }
@@ -146,6 +160,7 @@ fn conclude(
             if !term::print_line(&line) {
                 term::note_lost_answer();
             }
+            print_denial(&seen);
         }
         ReplyForm::Human => {
             print_error(&report, &seen, &snapshot.provider);
@@ -198,6 +213,11 @@ fn print_error(report: &TurnReport, seen: &Seen, provider: &str) {
     } else if report.interrupted {
         print::notice("interrupted; everything so far is saved");
     }
+    print_denial(seen);
+}
+
+/// Says that a call was denied because of the missing user.
+fn print_denial(seen: &Seen) {
     if seen.no_approver {
         print::notice(
             "command denied: no one is available to approve it; run it in a chat, add it to command_allowlist \

@@ -22,6 +22,19 @@ pub enum CallEnding {
     Unanswered,
 }
 
+impl TurnEvent {
+    /// Returns true if a call of the session or of a sub-agent was denied because no one is available to approve it.
+    pub fn lacks_approver(&self) -> bool {
+        match self {
+            Self::ToolFinished { ending, .. }
+            | Self::Subagent { event: SubagentEvent::ToolFinished { ending, .. }, .. } => {
+                *ending == CallEnding::NoApprover
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A call that waits for approval with others of its reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedCall {
@@ -147,6 +160,7 @@ pub enum SubagentEvent {
         name: String,
         failed: bool,
         millis: u64,
+        ending: CallEnding,
     },
     /// A status line for the user.
     Status(String),

@@ -90,6 +90,16 @@ pub fn startup_files(home: &Path) -> impl Iterator<Item = PathBuf> {
     startup::HOME.iter().chain(&startup::HOME_PROGRAMS).map(move |name| home.join(name))
 }
 
+/// The directory that an approved write outside of the project opens: that of the file, so that the next file beside it
+/// needs no other answer. It is never the user's home directory or one that others share.
+fn area<'a>(path: &'a Path, scene: &Scene) -> &'a Path {
+    let is_own = |dir: &&Path| {
+        let holds_home = scene.user_home.as_deref().is_some_and(|home| home.starts_with(dir));
+        dir.components().count() > 2 && !holds_home
+    };
+    path.parent().filter(is_own).unwrap_or(path)
+}
+
 fn changed(path: &Path, scene: &Scene, kind: EffectKind) -> Assessment {
     let shown = path.display();
     let outside_key = if kind == EffectKind::Delete { keys::DELETE_OUTSIDE } else { keys::WRITE_OUTSIDE };
@@ -136,6 +146,7 @@ fn changed(path: &Path, scene: &Scene, kind: EffectKind) -> Assessment {
     };
     let grant = match rule {
         keys::GIT_SETTINGS => Grant::GitSettings,
+        keys::WRITE_OUTSIDE => Grant::Write(area(path, scene).to_path_buf()),
         _ => Grant::Write(path.to_path_buf()),
     };
     let grants = if verdict == Verdict::Ask { vec![grant] } else { Vec::new() };

@@ -7,29 +7,30 @@ use tokio::sync::Notify;
 
 /// The sessions with a notice that they have not looked at yet. The notices themselves are in the store.
 #[derive(Default)]
-pub(crate) struct Bell {
+pub struct Bell {
     rung: Mutex<HashSet<SessionId>>,
     changed: Notify,
 }
 
 impl Bell {
-    pub(crate) fn ring(&self, session: SessionId) {
+    /// A notice was stored for a session.
+    pub fn ring(&self, session: SessionId) {
         self.lock().insert(session);
         self.changed.notify_waiters();
     }
 
     /// Returns true once after each ring, or after several.
-    pub(crate) fn take(&self, session: &SessionId) -> bool {
+    pub fn take(&self, session: &SessionId) -> bool {
         self.lock().remove(session)
     }
 
     /// Returns true if there is a ring to take.
-    pub(crate) fn has(&self, session: &SessionId) -> bool {
+    pub fn has(&self, session: &SessionId) -> bool {
         self.lock().contains(session)
     }
 
     /// Waits for a ring and takes it.
-    pub(crate) async fn wait(&self, session: &SessionId) {
+    pub async fn wait(&self, session: &SessionId) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);

@@ -15,5 +15,6 @@ mod pace;
 mod screen;
 mod session;
 
+pub use bell::Bell;
 pub use manager::{ProcessManager, StoreSource, id_of};
 pub use session::SessionProcesses;

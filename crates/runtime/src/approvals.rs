@@ -182,6 +182,7 @@ impl Runtime {
             path_dirs: path_dirs(shell),
             temporary: Some(temporary_dir(&base, session)),
             far: self.place()?.map(ConfiguredPlace::facts),
+            project: None,
         })
     }
 }

@@ -133,12 +133,14 @@ pub static TABLE: &[Command] = &[
     row_beside(
         "stop",
         "",
-        "stop the running turn, as Ctrl-C does, and the background processes",
+        "stop the running turn, as Ctrl-C does, and background processes and sub-agents",
         beside::stop,
     )
     .interrupting(),
     row_beside("ps", "[all]", "list the background processes of this session, or of all", beside::list),
     row_beside("kill", "<number>", "end a background process", beside::kill),
+    row_beside("agents", "[stop <number>]", "list the running sub-agents, or stop one", beside::agents)
+        .also(&["tasks"]),
     row("queue", MESSAGE, "send this when the running turn is over", handlers::queue)
         .also(&["q"])
         .while_busy(handlers::queue_while_busy),

@@ -4,12 +4,14 @@
 //! the file that it changes shows if the change was made. Such a result is recorded; all others are unknown, and
 //! no call is run a second time.
 
-use crate::delegation::{interrupted, newest_reply};
+use crate::delegation::newest_reply;
+use crate::tool_setup::SessionTools;
 use crate::{Resuming, Runtime, RuntimeError};
 use hermes_agent::{CrashTexts, crash_texts};
 use hermes_conversation::{
     Disposition, Effect, FileChange, IntentState, RunsIn, SessionId, Settled, ToolMessage, ToolTable,
 };
+use hermes_delegation::interrupted;
 use hermes_exec::supervisor::{
     Attached, EndReason, Finished, Key, Outcome, Stop, SuperviseError, Supervised,
 };
@@ -36,7 +38,7 @@ pub(crate) async fn recover(
     let (session, orphans) = (acquired.lease.session.as_str(), acquired.orphans.len());
     tracing::warn!(session, orphans, "the last turn was cut off; closing it");
     let context =
-        runtime.tool_context(&acquired.lease.session, runtime.launch.cwd.clone(), None, None, false)?;
+        runtime.tool_context(SessionTools::of(&acquired.lease.session, runtime.launch.cwd.clone()))?;
     let mut search = Search {
         runtime,
         supervised: runtime.supervised(),
@@ -176,6 +178,8 @@ impl Search<'_> {
             // A sub-agent is stored before it does anything.
             return Some(not_run(orphan));
         }
+        // The result tells of those that would have reported later.
+        store.withdraw_delegations(self.session, &orphan.call_id).await.ok()?;
         Some(settled(orphan, IntentState::Failed, said(orphan, recollected(reports, &self.context))))
     }
 

@@ -1,6 +1,7 @@
 //! Continuing a recording from one of its model calls with the live model of a home.
 
 use crate::session::new_id;
+use crate::tool_setup::SessionTools;
 use crate::{Runtime, RuntimeError};
 use hermes_conversation::{EventSink, SessionId};
 use hermes_recording::{ForkHome, Forked, Recording, fork};
@@ -27,7 +28,7 @@ impl Runtime {
             tool_context: Box::new(move |cwd| {
                 // The working directory of the recording may be one of another machine.
                 let cwd = if cwd.is_dir() { cwd } else { runtime.launch.cwd.clone() };
-                let context = runtime.tool_context(&SessionId::new("fork"), cwd, None, None, false);
+                let context = runtime.tool_context(SessionTools::of(&SessionId::new("fork"), cwd));
                 context.map_err(|error| error.to_string())
             }),
             new_id,

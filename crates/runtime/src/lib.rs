@@ -34,8 +34,6 @@ mod session_task;
 pub mod skills;
 mod submission;
 mod summaries;
-#[cfg(test)]
-mod testing;
 mod tool_setup;
 mod web;
 

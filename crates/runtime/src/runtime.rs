@@ -10,6 +10,7 @@ use hermes_config::Config;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
 use hermes_config::settings::ToolSearch;
 use hermes_conversation::SessionId;
+use hermes_delegation::Roster;
 use hermes_exec::supervisor::{
     Program, SessionCommands, SuperviseError, Supervised, SupervisorPaths, SupervisorSettings,
 };
@@ -20,7 +21,7 @@ use hermes_models::model_choice::{self, http_clients};
 use hermes_places::FarBackend;
 use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
-use hermes_processes::{ProcessManager, SessionProcesses};
+use hermes_processes::{ProcessManager, SessionProcesses, StoreSource};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
@@ -97,6 +98,8 @@ pub struct Shared {
     pub(crate) cooldowns: Arc<Cooldowns>,
     supervised: Option<Supervised>,
     processes: OnceLock<ProcessManager>,
+    /// The sub-agents that run in this process.
+    pub(crate) roster: Roster,
     web: OnceLock<Arc<WebClient>>,
     /// The place of commands, once it is needed; `None` is this machine.
     place: OnceLock<Option<ConfiguredPlace>>,
@@ -143,6 +146,7 @@ impl Runtime {
         Ok(Self(Arc::new(Shared {
             supervised,
             processes: OnceLock::new(),
+            roster: Roster::default(),
             web: OnceLock::new(),
             place: OnceLock::new(),
             hooks,
@@ -367,17 +371,22 @@ impl Runtime {
     pub(crate) fn processes(&self) -> Option<&ProcessManager> {
         let supervised = self.supervised.as_ref()?;
         Some(self.processes.get_or_init(|| {
-            let (shared, keys) = (Arc::downgrade(&self.0), Arc::downgrade(&self.0));
-            let store = Arc::new(move || {
-                let runtime = Runtime(shared.upgrade().ok_or("Hermes is ending")?);
-                runtime.store().cloned().map_err(|error| error.to_string())
-            });
+            let keys = Arc::downgrade(&self.0);
             let fence_key = Arc::new(move || match keys.upgrade() {
                 Some(shared) => Runtime(shared).fence_key(),
                 None => FenceKey::new(rand::random()),
             });
-            ProcessManager::new(supervised.clone(), store, self.secrets.clone(), fence_key)
+            ProcessManager::new(supervised.clone(), self.store_source(), self.secrets.clone(), fence_key)
         }))
+    }
+
+    /// The session database, for what may outlive this value.
+    pub(crate) fn store_source(&self) -> StoreSource {
+        let shared = Arc::downgrade(&self.0);
+        Arc::new(move || {
+            let runtime = Runtime(shared.upgrade().ok_or("Hermes is ending")?);
+            runtime.store().cloned().map_err(|error| error.to_string())
+        })
     }
 
     /// The background processes of the home directory, if anything has asked for them in this process.

@@ -17,9 +17,10 @@ pub(crate) use role::SessionRole;
 pub use status::SessionStatus;
 pub use undo::{Undone, undo_last_turn};
 
-use crate::delegation::{CurrentEndpoint, Delegator};
+use crate::delegation::{CurrentEndpoint, delegate};
 use crate::naming::Naming;
 use crate::summaries::Summaries;
+use crate::tool_setup::SessionTools;
 use crate::{Opening, Runtime, RuntimeError, SessionMailbox, prompting};
 use engine::EngineState;
 use hermes_agent::Session as AgentSession;
@@ -125,7 +126,7 @@ impl Session {
             Some(cwd) => cwd,
             None => starting_directory(runtime)?,
         };
-        Self::begin(runtime, role, runtime.endpoint()?, cwd, ask)
+        Self::begin(runtime, new_id(), role, runtime.endpoint()?, cwd, ask)
     }
 
     pub(crate) fn note_unknown_skills(&mut self, names: &[String]) {
@@ -174,12 +175,12 @@ impl Session {
     /// A new session that is not stored yet.
     pub(crate) fn begin(
         runtime: &Runtime,
+        id: SessionId,
         role: SessionRole,
         endpoint: Endpoint,
         cwd: PathBuf,
         ask: Arc<dyn AskUser>,
     ) -> Result<Self, RuntimeError> {
-        let id = new_id();
         let found = prompting::gather(runtime, &role, &endpoint, &cwd, &id)?;
         let system = SystemPrompt::assemble(&found.layers).into_string();
         let state = State::Fresh { system, cwd: cwd.clone() };
@@ -215,8 +216,13 @@ impl Session {
         let summaries = Arc::new(Summaries::of(runtime, &endpoint));
         let current = Arc::new(Mutex::new(endpoint.clone()));
         let processes = role.session_processes(runtime, &id);
-        let delegate = Delegator::at(runtime, &id, &current, role.depth, processes.clone())?;
-        let tool_context = runtime.tool_context(&id, cwd, delegate, processes, ask.is_present())?;
+        let tool_context = runtime.tool_context(SessionTools {
+            delegate: delegate(runtime, &id, &current, &role, processes.clone())?,
+            processes,
+            is_watched: ask.is_present(),
+            inherited: role.inherited.clone(),
+            ..SessionTools::of(&id, cwd)
+        })?;
         Ok(Self {
             runtime: runtime.clone(),
             id,

@@ -8,21 +8,34 @@ use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
 use hermes_conversation::SessionId;
 use hermes_exec::child_env;
 use hermes_tools::{
-    Delegate, FILE_TOOLSETS, MACHINE_TOOLSETS, Processes, ScriptSettings, ToolContext, ToolSettings,
-    ToolSetup, Withheld,
+    Delegate, FILE_TOOLSETS, Inherited, MACHINE_TOOLSETS, Processes, ScriptSettings, ToolContext,
+    ToolSettings, ToolSetup, Withheld,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The parts of the tools of one session that differ between sessions.
+pub(crate) struct SessionTools<'a> {
+    pub(crate) session: &'a SessionId,
+    pub(crate) cwd: PathBuf,
+    pub(crate) delegate: Option<Arc<dyn Delegate>>,
+    pub(crate) processes: Option<Arc<dyn Processes>>,
+    /// A user may answer questions.
+    pub(crate) is_watched: bool,
+    pub(crate) inherited: Inherited,
+}
+
+impl<'a> SessionTools<'a> {
+    /// Without sub-agents, background processes and a user.
+    pub(crate) fn of(session: &'a SessionId, cwd: PathBuf) -> Self {
+        let inherited = Inherited::default();
+        Self { session, cwd, delegate: None, processes: None, is_watched: false, inherited }
+    }
+}
+
 impl Runtime {
-    pub(crate) fn tool_context(
-        &self,
-        session: &SessionId,
-        cwd: PathBuf,
-        delegate: Option<Arc<dyn Delegate>>,
-        processes: Option<Arc<dyn Processes>>,
-        is_watched: bool,
-    ) -> Result<Arc<ToolContext>, RuntimeError> {
+    pub(crate) fn tool_context(&self, tools: SessionTools<'_>) -> Result<Arc<ToolContext>, RuntimeError> {
+        let SessionTools { session, cwd, delegate, processes, is_watched, inherited } = tools;
         let passthrough = self.config.settings.terminal.env_passthrough.get()?;
         let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
@@ -52,7 +65,7 @@ impl Runtime {
             fence_key: self.fence_keys(),
             settings: self.tool_settings()?,
             locks: self.locks.clone(),
-            safety: self.safety(session)?,
+            safety: self.safety(session)?.inheriting(inherited),
         })))
     }
 

@@ -44,6 +44,7 @@ pub use reading::messages::{Include, MessageState, StoredMessage};
 pub use reading::prompt_cache::{CacheLedgerEntry, LastSent};
 pub use reading::turn_trace::{TraceEnd, TracedCall, TracedTool, TurnTrace};
 pub use record::create::NewSession;
+pub use record::delegations::NewDelegation;
 pub use record::inner_calls::StoredInnerCall;
 pub use record::lease::{Acquired, ModelTarget, OrphanIntent};
 pub use record::process::{Liveness, is_alive, this_process};

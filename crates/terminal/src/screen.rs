@@ -299,7 +299,12 @@ mod tests {
                 name: "read_file".into(),
                 arguments: r#"{"path":"a.rs"}"#.into(),
             }),
-            subagent(SubagentEvent::ToolFinished { name: "read_file".into(), failed: false, millis: 3 }),
+            subagent(SubagentEvent::ToolFinished {
+                name: "read_file".into(),
+                failed: false,
+                millis: 3,
+                ending: Default::default(),
+            }),
             subagent(SubagentEvent::Ended { status: "completed".into(), millis: 1200 }),
             TurnEvent::Text("Done.\n".into()),
         ];

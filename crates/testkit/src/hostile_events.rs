@@ -29,7 +29,7 @@ fn subagent_events(text: &str) -> Vec<SubagentEvent> {
     vec![
         SubagentEvent::Started { goal: text() },
         SubagentEvent::ToolStarted { name: text(), arguments: text() },
-        SubagentEvent::ToolFinished { name: text(), failed: true, millis: 1 },
+        SubagentEvent::ToolFinished { name: text(), failed: true, millis: 1, ending: Default::default() },
         SubagentEvent::Status(text()),
         SubagentEvent::Ended { status: text(), millis: 1 },
     ]

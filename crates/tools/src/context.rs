@@ -97,7 +97,8 @@ impl ToolContext {
     pub fn new(mut setup: ToolSetup) -> Self {
         setup.user_home = setup.user_home.or_else(user_home::from_system);
         let places = Places::new(&setup.home, setup.user_home.as_deref());
-        let project = project_of(&paths::real(&setup.cwd), &places);
+        let project =
+            setup.safety.project.clone().unwrap_or_else(|| project_of(&paths::real(&setup.cwd), &places));
         Self {
             places,
             project: Mutex::new(project),
@@ -128,13 +129,15 @@ impl ToolContext {
         lock(&self.environment).clone()
     }
 
-    /// Takes over the environment, and unfinished lines of input, of a context that this one replaces.
-    pub fn continue_environment(&self, other: &Self) {
+    /// Takes over the environment, unfinished lines of input, and approvals of a context that this one replaces. The
+    /// project and the temporary directory are part of the setup; see [`Inherited`](crate::Inherited).
+    pub fn continue_from(&self, other: &Self) {
         if self.far().is_some() {
             *lock(&self.cwd) = other.cwd();
         }
         *lock(&self.environment) = other.environment();
         *lock(&self.unfinished_lines) = lock(&other.unfinished_lines).clone();
+        *lock(&self.approvals) = lock(&other.approvals).clone();
     }
 
     /// Adds the changes that a command made. Returns a sentence for the model about those that are not kept.
@@ -206,6 +209,11 @@ impl ToolContext {
             .map(|intent| self.command_key(intent))
             .collect();
         self.setup.backend.forget(keys);
+    }
+
+    /// Lets go of what only this context holds, for one that a context of the same session replaced.
+    pub async fn leave_to_successor(&self) {
+        self.setup.backend.leave().await;
     }
 
     /// Lets go of what the session holds outside this process.

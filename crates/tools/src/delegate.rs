@@ -3,7 +3,7 @@
 //! A session cannot be run from here: that is the agent's work, and the agent is above. So the code that
 //! assembles a session passes in a [`Delegate`].
 
-use crate::CallScope;
+use crate::{CallScope, Inherited};
 use hermes_conversation::{BoxFuture, Cost, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,6 +39,15 @@ pub struct HelperReport {
     pub cost: Option<Cost>,
 }
 
+/// A task that a sub-agent works on in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BegunTask {
+    /// By which the user stops it.
+    pub number: u32,
+    pub id: String,
+    pub session: SessionId,
+}
+
 /// Runs helpers.
 pub trait Delegate: Send + Sync {
     /// The maximum number of tasks per call.
@@ -47,7 +56,25 @@ pub trait Delegate: Send + Sync {
     /// The maximum number of characters of a summary.
     fn summary_chars(&self) -> usize;
 
+    /// Returns true if tasks may go on after the turn: a message brings their reports.
+    fn has_background(&self) -> bool {
+        false
+    }
+
     /// Carries the tasks out, side by side, and reports in their order. Ends them when the call is
     /// cancelled.
-    fn run<'a>(&'a self, tasks: Vec<HelperTask>, scope: &'a CallScope) -> BoxFuture<'a, Vec<HelperReport>>;
+    fn run<'a>(
+        &'a self,
+        tasks: Vec<HelperTask>,
+        inherited: Inherited,
+        scope: &'a CallScope,
+    ) -> BoxFuture<'a, Vec<HelperReport>>;
+
+    /// Starts the tasks in the background. The error is a sentence for the model.
+    fn begin<'a>(
+        &'a self,
+        tasks: Vec<HelperTask>,
+        inherited: Inherited,
+        scope: &'a CallScope,
+    ) -> BoxFuture<'a, Result<Vec<BegunTask>, String>>;
 }

@@ -68,7 +68,7 @@ pub use catalogue::Deferral;
 pub use checkpoints::{BeforeChange, Checkpoints, PlannedChange, Touches};
 pub use clarify::{Clarified, Question};
 pub use context::{FenceKeys, ToolContext, ToolSetup, command_key};
-pub use delegate::{Delegate, HelperReport, HelperTask, Role};
+pub use delegate::{BegunTask, Delegate, HelperReport, HelperTask, Role};
 pub use environment::Environment;
 pub use facts::{KnownTools, facts_of};
 pub use hermes_guard::FenceKey;
@@ -82,7 +82,7 @@ pub use processes::{KnownProcess, ProcessExit, ProcessStart, ProcessState, Proce
 pub use protect::Places;
 pub use record_reader::{RecordHit, RecordMessage, RecordReader};
 pub use registry::{Registry, Toolbox};
-pub use safety::{FarPlace, RememberRules, Safety, SandboxSettings, project_of, scene};
+pub use safety::{FarPlace, Inherited, RememberRules, Safety, SandboxSettings, project_of, scene};
 pub use segments::segments;
 pub use session_library::{PastHit, PastMessage, PastOrder, PastSession, SessionLibrary};
 pub use settings::{

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Intended differences: tool and parameter (or `required`), and the reason.
 const DIFFERENCES: &[(&str, &str, &str)] = &[
-    ("delegate_task", "background", "sub-agents do not run in the background yet"),
     ("delegate_task", "role", "ours states its default"),
     ("delegate_task", "tasks.role", "ours states its default"),
     ("skill_manage", "replace_all", "ours states its default"),

@@ -26,6 +26,24 @@ pub struct Safety {
     pub temporary: Option<PathBuf>,
     /// The place of commands that do not run on this machine.
     pub far: Option<FarPlace>,
+    /// The project, where it is not that of the working directory.
+    pub project: Option<PathBuf>,
+}
+
+/// The state that a session takes over from another one: a sub-agent from the session that it works for, and a session that is
+/// split from itself. The working directory may have left the project, and must not become one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inherited {
+    pub project: Option<PathBuf>,
+    pub temporary: Option<PathBuf>,
+}
+
+impl Safety {
+    /// The same with what is taken over.
+    pub fn inheriting(self, inherited: Inherited) -> Self {
+        let Inherited { project, temporary } = inherited;
+        Self { project: project.or(self.project), temporary: temporary.or(self.temporary), ..self }
+    }
 }
 
 /// A place of commands that is not this machine.
@@ -164,6 +182,16 @@ impl ToolContext {
             Some(policy) => enforced(&policy, support()).summary(),
             None => "sandbox: off; commands can do all that you can".to_owned(),
         }
+    }
+
+    /// The state that a context which replaces this one takes over.
+    pub fn for_successor(&self) -> Inherited {
+        Inherited { project: Some(self.project()), temporary: self.temporary().map(Path::to_owned) }
+    }
+
+    /// The state that a session which works for this one takes over.
+    pub(crate) fn for_subagent(&self) -> Inherited {
+        Inherited { project: Some(self.project()), temporary: None }
     }
 
     /// The temporary directory of the session; it is created by the first command.

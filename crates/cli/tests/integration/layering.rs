@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 31] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 32] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -29,6 +29,10 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 31] = [
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
     ("processes", &["conversation", "exec", "guard", "store", "tools"]),
+    (
+        "delegation",
+        &["agent", "config", "conversation", "guard", "models", "processes", "providers", "store", "tools"],
+    ),
     ("checkpoints", &["conversation", "exec", "tools"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
@@ -60,6 +64,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 31] = [
             "config",
             "context",
             "conversation",
+            "delegation",
             "exec",
             "gate",
             "guard",

@@ -4,6 +4,7 @@
 mod auth;
 mod backends;
 mod background;
+mod background_agents;
 mod browse;
 mod budget;
 mod clarify;

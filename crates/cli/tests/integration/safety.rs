@@ -93,7 +93,8 @@ async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
         surface("json", &["--json", "-z", "go"], &direct, 77),
         surface("quiet chat", &["chat", "-Q", "-q", "go"], &direct, 77),
         surface("recorded", &["--record", "tape", "-z", "go"], &direct, 77),
-        surface("sub-agent", &["-z", "go"], &delegated, 0),
+        surface("chat without a terminal", &["chat", "-q", "go"], &direct, 77),
+        surface("sub-agent", &["-z", "go"], &delegated, 77),
         surface("script of a skill", &["-z", "go"], &script, 77),
     ];
     for surface in surfaces {
@@ -118,6 +119,7 @@ async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
         assert_eq!(code(&out), surface.exit, "{name}: {}", stderr(&out));
         assert!(stdout(&out).contains("I could not."), "{name}: {}", stdout(&out));
         assert_eq!(refusals(&machine), surface.refused, "{name}");
+        assert!(stderr(&out).contains("command denied: no one is available"), "{name}: {}", stderr(&out));
         let again = machine.run(&["--continue", "-z", "again"]).await;
         assert_eq!(code(&again), surface.exit, "{name}, resumed: {}", stderr(&again));
         assert_eq!(refusals(&machine), 2 * surface.refused, "{name}, resumed");
@@ -129,6 +131,32 @@ async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
         }
         assert!(machine.path("victim/kept.txt").exists(), "{name}, in the end");
     }
+}
+
+/// The directory may leave the project; what sub-agents may write may not.
+#[tokio::test(flavor = "multi_thread")]
+async fn subagent_works_in_the_project_of_its_session() {
+    let machine = Machine::new("").await;
+    let attempts = [
+        ReplyScript::call("write_file", json!({ "path": "victim/kept.txt", "content": "gone" })),
+        terminal("echo gone > victim/kept.txt; echo tried"),
+    ];
+    machine.provider.answer_with(move |body| {
+        let messages = body["messages"].as_array().unwrap();
+        let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
+        match (body["messages"].to_string().contains("Task: tidy up"), calls) {
+            (false, 0) => terminal("cd .."),
+            (false, 1) => ReplyScript::call("delegate_task", json!({ "goal": "tidy up" })),
+            (true, number) if number < attempts.len() => attempts[number].clone(),
+            _ => ReplyScript::text("Done."),
+        }
+    });
+    let out = machine.run(&["-z", "go"]).await;
+    assert_eq!(code(&out), 77, "{}", stderr(&out));
+    assert_eq!(std::fs::read_to_string(machine.path("victim/kept.txt")).unwrap(), "kept\n");
+    let bodies = machine.provider.bodies();
+    let was_tried = |name: &str| bodies.iter().any(|body| body["messages"].to_string().contains(name));
+    assert!(was_tried("write_file") && was_tried("echo tried"), "both were attempted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

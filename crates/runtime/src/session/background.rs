@@ -1,28 +1,37 @@
 //! Work beside a conversation: a title for the session, a review of what later sessions should know, and notices of
-//! background processes.
+//! background processes and sub-agents.
 
 use super::{Session, State};
 use hermes_memory::review_notice;
 
 impl Session {
-    /// Returns true if notices of background processes may come.
+    /// Returns true if notices of background processes or sub-agents may come.
     pub fn expects_notices(&self) -> bool {
         let processes = self.runtime.opened_processes().filter(|_| self.role.works_in_background);
         processes.is_some_and(|processes| processes.may_notice(&self.id))
+            || self.runtime.roster.may_notice(&self.id)
     }
 
-    /// Waits until a notice of a background process is stored for the session.
+    /// Waits until a notice of a background process or sub-agent is stored for the session.
     pub(crate) async fn noticed(&self) {
-        match self.runtime.opened_processes() {
-            Some(processes) => processes.noticed(&self.id).await,
-            // The next process is started by a turn, after which this is asked again.
-            None => std::future::pending().await,
+        let of_processes = async {
+            match self.runtime.opened_processes() {
+                Some(processes) => processes.noticed(&self.id).await,
+                // The next process is started by a turn, after which this is asked again.
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = of_processes => {}
+            () = self.runtime.roster.noticed(&self.id) => {}
         }
     }
 
     /// Returns true if a notice was stored since the last call.
     pub(crate) fn take_noticed(&self) -> bool {
-        self.runtime.opened_processes().is_some_and(|processes| processes.take_noticed(&self.id))
+        let of_processes = self.runtime.opened_processes().map(|all| all.take_noticed(&self.id));
+        // Both are taken.
+        of_processes.unwrap_or_default() | self.runtime.roster.take_noticed(&self.id)
     }
 
     /// Starts what follows a completed turn: a title for a session without one, and a review.

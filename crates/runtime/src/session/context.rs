@@ -2,8 +2,9 @@
 
 use super::{Session, State, new_id};
 use crate::clock::now;
-use crate::delegation::Delegator;
+use crate::delegation::delegate;
 use crate::summaries::Summaries;
+use crate::tool_setup::SessionTools;
 use crate::{Runtime, RuntimeError, model_facts};
 use hermes_agent::small_window;
 use hermes_agent::{Compacted, ContextState, Input, Ports, PreparedEpoch, Weighed, adopt, compact, prepare};
@@ -225,11 +226,16 @@ impl Session {
     async fn move_to(&mut self, id: SessionId) -> Result<(), RuntimeError> {
         let stored = self.runtime.store()?.load(&id).await?;
         let processes = self.role.session_processes(&self.runtime, &id);
-        let delegate = Delegator::at(&self.runtime, &id, &self.current, self.role.depth, processes.clone())?;
-        let (cwd, is_watched) = (self.tool_context.cwd(), self.ask.is_present());
-        let context = self.runtime.tool_context(&id, cwd, delegate, processes, is_watched)?;
-        context.continue_environment(&self.tool_context);
-        std::mem::replace(&mut self.tool_context, context).leave().await;
+        let context = self.runtime.tool_context(SessionTools {
+            delegate: delegate(&self.runtime, &id, &self.current, &self.role, processes.clone())?,
+            processes,
+            is_watched: self.ask.is_present(),
+            inherited: self.tool_context.for_successor(),
+            ..SessionTools::of(&id, self.tool_context.cwd())
+        })?;
+        context.continue_from(&self.tool_context);
+        self.runtime.roster.rename(&self.id, &id);
+        std::mem::replace(&mut self.tool_context, context).leave_to_successor().await;
         if let Some(external) = self.engine_state.program() {
             external.move_to(id.to_string()).await;
         }

@@ -57,7 +57,7 @@ impl Session {
         let mut handle = Self::assemble(runtime, id, role, endpoint, cwd, ask, state)?;
         handle.load_context().await?;
         handle.restore_tool_state();
-        handle.adopt_processes().await;
+        handle.adopt_background_work(how).await;
         handle.is_resumed = true;
         handle.title = stored.title;
         handle.usage = stored.usage;
@@ -79,8 +79,12 @@ impl Session {
         self.tool_context.restore(session.history.messages());
     }
 
-    /// Looks at the background processes again that an earlier Hermes started.
-    async fn adopt_processes(&mut self) {
+    /// Looks at the background processes and sub-agents again that an earlier Hermes started.
+    async fn adopt_background_work(&mut self, how: Resuming<'_>) {
+        if let Err(error) = self.runtime.report_lost_subagents(&self.id, how).await {
+            let error = error.explained();
+            self.notices.push(format!("background sub-agents of this session cannot be read: {error}"));
+        }
         let Some(processes) = self.runtime.processes().cloned() else { return };
         if let Err(error) = processes.adopt(&self.id).await {
             self.notices.push(format!("background processes of this session cannot be read: {error}"));

@@ -8,7 +8,7 @@ use hermes_plugins::hooks::SessionHooks;
 use hermes_prompt::Additions;
 use hermes_providers::Tap;
 use hermes_recording::Recorder;
-use hermes_tools::{AskUser, Processes, Registry, ToolContext};
+use hermes_tools::{AskUser, Inherited, Processes, Registry, ToolContext};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,8 @@ pub(crate) struct SessionRole {
     pub(crate) remembers: bool,
     /// The background processes of the session that a sub-agent works for.
     pub(crate) processes: Option<Arc<dyn Processes>>,
+    /// The state that a sub-agent takes over from that session.
+    pub(crate) inherited: Inherited,
 }
 
 impl SessionRole {
@@ -61,6 +63,7 @@ impl SessionRole {
             additions: prompting::additions(runtime)?,
             remembers: !runtime.config.settings.agent.ignore_rules.value()?,
             processes: None,
+            inherited: Inherited::default(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod append;
 pub(super) mod create;
+pub(super) mod delegations;
 pub(super) mod inner_calls;
 pub(super) mod lease;
 pub(super) mod mailbox;

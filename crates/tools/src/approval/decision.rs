@@ -172,10 +172,13 @@ pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprov
         return Decision::Run { by: DecidedBy::AllowList, grants: action.grants() };
     }
     let environment = &action.environment;
-    let in_session =
-        |finding: &Finding| is_reusable(finding) && approved.has_rule(&finding.rule, environment);
+    let in_session = |finding: &Finding| {
+        is_reusable(finding)
+            && approved.has_rule(&finding.rule, environment)
+            && approved.covers(&finding.grants)
+    };
     if asked().all(|finding| in_list(finding) || in_session(finding))
-        || approved.has_text(&action.text, environment)
+        || approved.has_text(&action.text, &action.cwd, environment)
     {
         return Decision::Run { by: DecidedBy::Session, grants: action.grants() };
     }
@@ -197,19 +200,30 @@ pub(crate) fn coverage(action: &Action) -> Coverage {
     match rules.is_empty() {
         // A rule would cover too much: the same text is covered.
         true => Coverage {
-            session: Some("exactly this, for the rest of the session".to_owned()),
+            session: Some("exactly this in this directory, for the rest of the session".to_owned()),
             always: hermes_gate::simple_command(&action.text)
                 .filter(|_| action.kind == ActionKind::Command)
                 .map(|_| "exactly this command, in every session".to_owned()),
         },
         false => {
-            let named = rules.join("; ");
+            let (named, places) = (rules.join("; "), places(action));
             Coverage {
-                session: Some(format!("every call of this session that matches: {named}{condition}")),
-                always: Some(format!("every call in every session that matches: {named}")),
+                session: Some(format!("every call of this session that matches: {named}{places}{condition}")),
+                always: Some(format!("every call in every session that matches: {named}; on any path")),
             }
         }
     }
+}
+
+/// The paths that an answer for the session covers: those of the action, and the project.
+fn places(action: &Action) -> String {
+    let path = |grant: &Grant| match grant {
+        Grant::Read(path) | Grant::Write(path) => Some(path.display().to_string()),
+        Grant::GitSettings | Grant::Unconfined => None,
+    };
+    let mut paths: Vec<String> = action.grants().iter().filter_map(path).collect();
+    paths.dedup();
+    if paths.is_empty() { String::new() } else { format!("; only in {}", paths.join(" and ")) }
 }
 
 /// The rules that a wider answer adds, if all findings can be covered by their rule; else none.

@@ -102,8 +102,55 @@ fn answers_for_the_session_cover_their_rule_or_their_text() {
 }
 
 #[test]
+fn answers_for_the_session_cover_what_is_below_their_paths() {
+    let policy = ApprovalPolicy::default();
+    let with = |grants: Vec<Grant>| command("rm -r x", vec![Finding { grants, ..delete() }]);
+    let write = |path: &str| Grant::Write(path.into());
+    let read = |path: &str| Grant::Read(path.into());
+    let rows = [
+        (vec![write("/other/x")], vec![write("/other/x/y")], "run"),
+        (vec![write("/other/x")], vec![write("/other/xy")], "ask"),
+        (vec![write("/other/x")], vec![write("/home/me/Documents")], "ask"),
+        (vec![write("/other/x")], vec![write("/other/x"), write("/other/z")], "ask"),
+        (vec![write("/other/x")], vec![read("/other/x")], "ask"),
+        (vec![read("/other/x")], vec![read("/other/x/y")], "run"),
+        (vec![read("/other/x")], vec![write("/other/x")], "ask"),
+        // In the project: no access beyond the sandbox.
+        (vec![write("/other/x")], vec![], "run"),
+        (vec![], vec![write("/other/x")], "ask"),
+        (vec![], vec![Grant::GitSettings], "ask"),
+        (vec![Grant::GitSettings], vec![Grant::GitSettings], "run"),
+        (vec![Grant::Unconfined], vec![Grant::Unconfined], "run"),
+    ];
+    for (approved, asked, want) in rows {
+        let mut approvals = SessionApprovals::default();
+        approvals.add(&with(approved.clone()));
+        assert_eq!(
+            ended(&decide(&with(asked.clone()), &policy, &approvals)).0,
+            want,
+            "{approved:?} {asked:?}"
+        );
+    }
+}
+
+#[test]
+fn text_is_approved_in_its_directory() {
+    let policy = ApprovalPolicy::default();
+    let mut approved = SessionApprovals::default();
+    let unclear = vec![finding(Verdict::Ask, EffectKind::Unclear, "u")];
+    let action = command("$X", unclear);
+    approved.add(&action);
+    let elsewhere = Action { cwd: "/q".into(), ..action };
+    assert_eq!(decide(&elsewhere, &policy, &approved), Decision::Ask);
+}
+
+#[test]
 fn coverage_names_rules_or_the_same_text() {
     let named = coverage(&command("rm -r x", vec![delete(), delete()]));
+    let want = "every call of this session that matches: recursive delete; only in /elsewhere";
+    assert_eq!(named.session.as_deref(), Some(want));
+    let inside = Finding { grants: Vec::new(), ..delete() };
+    let named = coverage(&command("rm -r x", vec![inside]));
     assert_eq!(named.session.as_deref(), Some("every call of this session that matches: recursive delete"));
     let unclear = vec![finding(Verdict::Ask, EffectKind::Unclear, "u")];
     assert!(coverage(&command("$X $(y)", unclear.clone())).always.is_none());
@@ -147,10 +194,13 @@ fn answers_do_not_cover_other_environments() {
     shown.retain(|line| !line.starts_with("sandbox"));
     assert_eq!(
         shown,
-        ["rule: recursive delete (with changed PATH)", "exactly: rm -r $FOO (with changed FOO)"]
+        ["rule: recursive delete (with changed PATH)", "exactly: rm -r $FOO, in /p (with changed FOO)"]
     );
     let covered = coverage(&rule(path())).session.unwrap();
-    assert_eq!(covered, "every call of this session that matches: recursive delete; until PATH changes");
+    assert_eq!(
+        covered,
+        "every call of this session that matches: recursive delete; only in /elsewhere; until PATH changes"
+    );
 }
 
 #[test]

@@ -12,10 +12,13 @@ use std::path::{Path, PathBuf};
 pub struct SessionApprovals {
     /// Rules, with the changes by which a name may mean another program.
     rules: BTreeSet<(String, EnvChanges)>,
-    /// Texts that were approved as they stand, with all changes of the environment: they may name variables.
-    texts: BTreeSet<(String, EnvChanges)>,
-    /// Accesses beyond the sandbox that were approved for the session.
+    /// Texts that were approved as they stand, with their directory and all changes of the environment: they may name
+    /// variables.
+    texts: BTreeSet<(String, PathBuf, EnvChanges)>,
+    /// Accesses beyond the sandbox that were approved for the session. A rule covers only these.
     grants: Vec<Grant>,
+    /// Paths that may be read in calls of an approved rule; commands get no access to them.
+    readable: Vec<PathBuf>,
     is_yolo: bool,
 }
 
@@ -24,14 +27,18 @@ impl SessionApprovals {
     pub fn add(&mut self, action: &Action) {
         let rules = asked_rules(&action.assessment);
         if rules.is_empty() {
-            self.texts.insert((action.text.clone(), action.environment.changes().clone()));
+            let changes = action.environment.changes().clone();
+            self.texts.insert((action.text.clone(), action.cwd.clone(), changes));
         }
         let finding = action.environment.finding();
         self.rules.extend(rules.into_iter().map(|rule| (rule, finding.clone())));
         for grant in action.assessment.findings.iter().flat_map(|finding| &finding.grants) {
-            let is_lasting = matches!(grant, Grant::Write(_) | Grant::GitSettings);
-            if is_lasting && !self.grants.contains(grant) {
-                self.grants.push(grant.clone());
+            match grant {
+                Grant::Write(_) | Grant::GitSettings if !self.grants.contains(grant) => {
+                    self.grants.push(grant.clone());
+                }
+                Grant::Read(path) if !self.readable.contains(path) => self.readable.push(path.clone()),
+                Grant::Write(_) | Grant::GitSettings | Grant::Read(_) | Grant::Unconfined => {}
             }
         }
     }
@@ -41,9 +48,23 @@ impl SessionApprovals {
         self.rules.iter().any(|(own, changes)| own == rule && changes == environment.finding())
     }
 
-    /// Returns true if a text was approved in this environment.
-    pub fn has_text(&self, text: &str, environment: &Environment) -> bool {
-        self.texts.iter().any(|(own, changes)| own == text && changes == environment.changes())
+    /// Returns true if calls of an approved rule may have these accesses: a rule that was approved for one path covers
+    /// what is below it, and no other path. Rules about programs that escape any sandbox are approved as such.
+    pub fn covers(&self, grants: &[Grant]) -> bool {
+        let is_below = |path: &Path, approved: &Path| path.starts_with(approved);
+        grants.iter().all(|grant| match grant {
+            Grant::Write(path) => self.writable().any(|approved| is_below(path, approved)),
+            Grant::Read(path) => self.readable.iter().any(|approved| is_below(path, approved)),
+            Grant::GitSettings => self.grants.contains(grant),
+            Grant::Unconfined => true,
+        })
+    }
+
+    /// Returns true if a text was approved in this directory and environment.
+    pub fn has_text(&self, text: &str, cwd: &Path, environment: &Environment) -> bool {
+        self.texts
+            .iter()
+            .any(|(own, dir, changes)| own == text && dir == cwd && changes == environment.changes())
     }
 
     pub fn grants(&self) -> &[Grant] {
@@ -62,8 +83,11 @@ impl SessionApprovals {
     /// Each approval as a line, for `/approvals`.
     pub fn describe(&self) -> Vec<String> {
         let rules = self.rules.iter().map(|(rule, changes)| format!("rule: {rule}{}", condition(changes)));
-        let texts = self.texts.iter().map(|(text, changes)| format!("exactly: {text}{}", condition(changes)));
         let shown = |path: &Path| path.display().to_string();
+        let texts = self
+            .texts
+            .iter()
+            .map(|(text, dir, changes)| format!("exactly: {text}, in {}{}", shown(dir), condition(changes)));
         let grants = self.grants.iter().map(|grant| match grant {
             Grant::Write(path) => format!("sandbox: write {}", shown(path)),
             Grant::Read(path) => format!("sandbox: read {}", shown(path)),

@@ -1,6 +1,6 @@
 //! Giving tasks to sessions of their own.
 
-use crate::delegate::{HelperReport, HelperTask, Role};
+use crate::delegate::{BegunTask, HelperReport, HelperTask, Role};
 use crate::facts::text;
 use crate::text::head;
 use crate::{
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Give one or more tasks to helpers: agents that work on their own, side by side, with the same
-/// tools and in the same directory. A helper sees nothing of this conversation, so put everything it
+/// Give tasks to helpers: agents that work on their own, side by side, with the same tools and in
+/// the same directory. A helper sees nothing of this conversation, so put everything it
 /// must know into goal and context. Only its final summary comes back. Use it for work that can be
-/// described fully and done apart, not for a single step.
+/// described fully and done apart, not for one step.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct DelegateArgs {
     /// What to achieve, for one helper. Give either this or tasks.
@@ -24,9 +24,11 @@ pub(crate) struct DelegateArgs {
     context: Option<String>,
     /// Several tasks, each for its own helper.
     tasks: Option<Vec<TaskArgs>>,
-    /// Whether the helper may have helpers itself.
+    /// Whether it may have helpers itself.
     #[serde(default)]
     role: Role,
+    /// Do not wait; messages bring the summaries.
+    background: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,8 +53,6 @@ impl Tool for DelegateTask {
         rank: u8::MAX,
         ..ToolFacts::DEFAULT
     };
-    const UNSUPPORTED: &'static [(&'static str, &'static str)] =
-        &[("background", "helpers in the background are not built in yet; leave `background` out and wait")];
     type Args = DelegateArgs;
 
     fn refusal(&self, args: &DelegateArgs, cx: &ToolContext) -> Option<Refusal> {
@@ -93,12 +93,39 @@ impl Tool for DelegateTask {
         let Some(delegate) = cx.delegate().cloned() else {
             return Err(ToolError::failed("helpers cannot be had here"));
         };
+        let wants_background = args.background == Some(true);
+        let is_waiting = wants_background && !delegate.has_background();
+        if wants_background && !is_waiting {
+            let begun = delegate.begin(tasks(args), cx.for_subagent(), scope).await;
+            return begun.map(|begun| in_background(&begun)).map_err(ToolError::failed);
+        }
         let begun = Instant::now();
-        let reports = delegate.run(tasks(args), scope).await;
+        let reports = delegate.run(tasks(args), cx.for_subagent(), scope).await;
         let most = delegate.summary_chars();
         let seconds = begun.elapsed().as_secs_f64();
-        Ok(told(reports, most, Some(seconds), cx))
+        let mut output = told(reports, most, Some(seconds), cx);
+        if is_waiting {
+            output.value["hint"] =
+                "nothing goes on after this turn here, so the helpers were waited for".into();
+        }
+        Ok(output)
     }
+}
+
+/// The tool result for tasks that go on in the background.
+fn in_background(begun: &[BegunTask]) -> ToolOutput {
+    let rows = begun.iter().enumerate().map(|(index, task)| {
+        json!({
+            "task_index": index,
+            "delegation_id": task.id,
+            "number": task.number,
+            "status": "running",
+            "session_id": task.session,
+        })
+    });
+    let hint =
+        "A message brings the report of each helper when it ends. Go on with other work, or end your turn.";
+    ToolOutput::json(json!({ "results": rows.collect::<Vec<Value>>(), "hint": hint }))
 }
 
 /// The goal of a call, or the number of its tasks.

@@ -1,12 +1,12 @@
 use super::*;
 use crate::testing::Bench;
-use crate::{Delegate, ToolSetup};
+use crate::{Delegate, Inherited, ToolSetup};
 use hermes_conversation::{BoxFuture, SessionId};
 use std::sync::{Arc, Mutex};
 
 /// Remembers what it was given, and reports on it at once.
 #[derive(Default)]
-struct Helpers(Mutex<Vec<HelperTask>>);
+struct Helpers(Mutex<Vec<HelperTask>>, bool);
 
 impl Delegate for Helpers {
     fn most(&self) -> usize {
@@ -17,7 +17,12 @@ impl Delegate for Helpers {
         10
     }
 
-    fn run<'a>(&'a self, tasks: Vec<HelperTask>, _: &'a CallScope) -> BoxFuture<'a, Vec<HelperReport>> {
+    fn run<'a>(
+        &'a self,
+        tasks: Vec<HelperTask>,
+        _: Inherited,
+        _: &'a CallScope,
+    ) -> BoxFuture<'a, Vec<HelperReport>> {
         let reports = tasks.iter().map(|task| HelperReport {
             session: SessionId::new("child"),
             status: if task.goal == "fail" { "failed" } else { "completed" },
@@ -28,6 +33,25 @@ impl Delegate for Helpers {
         let reports = reports.collect();
         self.0.lock().unwrap().extend(tasks);
         Box::pin(async move { reports })
+    }
+
+    fn begin<'a>(
+        &'a self,
+        tasks: Vec<HelperTask>,
+        _: Inherited,
+        _: &'a CallScope,
+    ) -> BoxFuture<'a, Result<Vec<BegunTask>, String>> {
+        let begun = (1..).zip(&tasks).map(|(number, task)| BegunTask {
+            number,
+            id: format!("agent_{}", task.goal),
+            session: SessionId::new("child"),
+        });
+        let begun = begun.collect();
+        Box::pin(async move { Ok(begun) })
+    }
+
+    fn has_background(&self) -> bool {
+        self.1
     }
 }
 
@@ -68,6 +92,21 @@ async fn a_long_summary_is_kept_in_a_file() {
 }
 
 #[tokio::test]
+async fn tasks_in_the_background_are_waited_for_only_where_nothing_follows() {
+    let tasks = json!({"tasks": [{"goal": "a"}, {"goal": "b"}], "background": true});
+    let told = bench(&Arc::default()).call("delegate_task", tasks.clone()).await;
+    assert_eq!(told["results"][1]["summary"], "did b");
+    assert!(told["hint"].as_str().unwrap().contains("waited for"), "{told}");
+    let with_background = Arc::new(Helpers(Mutex::default(), true));
+    let told = bench(&with_background).call("delegate_task", tasks).await;
+    let want = json!({
+        "task_index": 1, "delegation_id": "agent_b", "number": 2, "status": "running", "session_id": "child"
+    });
+    assert_eq!(told["results"][1], want);
+    assert!(with_background.0.lock().unwrap().is_empty(), "nothing was waited for");
+}
+
+#[tokio::test]
 async fn calls_that_make_no_sense_are_refused() {
     let alone = Bench::new();
     let refused = alone.call("delegate_task", json!({"goal": "a"})).await;
@@ -79,7 +118,6 @@ async fn calls_that_make_no_sense_are_refused() {
         (json!({"goal": "a", "tasks": []}), "not both"),
         (json!({"tasks": []}), "`tasks` is empty"),
         (json!({"tasks": [{"goal": "a"}, {"goal": "b"}, {"goal": "c"}]}), "at most 2"),
-        (json!({"goal": "a", "background": true}), "not built in"),
     ] {
         let refused = bench.call("delegate_task", arguments.clone()).await;
         assert!(refused["error"].as_str().unwrap().contains(part), "{arguments}: {refused}");

@@ -49,7 +49,7 @@ impl SessionDb {
 }
 
 /// Statements that move data from one session (`?1`) to the other (`?2`).
-const TAKEN_OVER: [(&str, &str); 8] = [
+const TAKEN_OVER: [(&str, &str); 9] = [
     (
         "INSERT INTO hx_session_ext (session, quirks, ineffective)
          SELECT ?2, quirks, ineffective FROM hx_session_ext WHERE session = ?1",
@@ -69,6 +69,7 @@ const TAKEN_OVER: [(&str, &str); 8] = [
         "move the queued mail",
     ),
     ("UPDATE hx_processes SET session = ?2 WHERE session = ?1", "move the processes"),
+    ("UPDATE hx_delegations SET session = ?2 WHERE session = ?1", "move the sub-agents"),
     (
         "UPDATE hx_intents SET session = ?2
          WHERE turn IN (SELECT id FROM hx_turns WHERE session = ?1 AND state = 'open')",

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// Deletes the rows of a session in all tables. Other children stay, without a parent.
-const TRACES: [&str; 18] = [
+const TRACES: [&str; 19] = [
     "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_inner_calls WHERE intent IN (SELECT id FROM hx_intents WHERE session = ?1)",
@@ -21,6 +21,7 @@ const TRACES: [&str; 18] = [
     "DELETE FROM hx_mailbox WHERE session = ?1",
     // One that runs stays in the list, so that it can be ended.
     "DELETE FROM hx_processes WHERE session = ?1 AND ended_at IS NOT NULL",
+    "DELETE FROM hx_delegations WHERE session = ?1",
     "DELETE FROM hx_session_ext WHERE session = ?1",
     "DELETE FROM hx_prompts WHERE session = ?1",
     "DELETE FROM hx_nodes WHERE session = ?1",

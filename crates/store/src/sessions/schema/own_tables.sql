@@ -241,3 +241,21 @@ CREATE TABLE IF NOT EXISTS hx_processes (
 );
 CREATE INDEX IF NOT EXISTS hx_processes_session ON hx_processes(session);
 CREATE INDEX IF NOT EXISTS hx_processes_running ON hx_processes(number) WHERE ended_at IS NULL;
+
+-- Sub-agents that work in the background, for the session that gets their report. The row exists before they begin;
+-- `child` is their own session, and `pid`, `started` and `boot` name the process they run in.
+CREATE TABLE IF NOT EXISTS hx_delegations (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  session TEXT NOT NULL,
+  call TEXT NOT NULL,
+  child TEXT NOT NULL,
+  goal TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  status TEXT
+);
+CREATE INDEX IF NOT EXISTS hx_delegations_session ON hx_delegations(session);

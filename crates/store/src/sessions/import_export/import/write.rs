@@ -21,7 +21,7 @@ use std::collections::HashMap;
 const LARGEST_ID: i64 = 1 << 53;
 
 /// Deletes our rows of a session that the Python release deleted.
-const LEFTOVERS: [&str; 15] = [
+const LEFTOVERS: [&str; 16] = [
     "DELETE FROM hx_artifacts WHERE session = ?1",
     "DELETE FROM hx_message_ext WHERE session = ?1",
     "DELETE FROM hx_inner_calls WHERE intent IN (SELECT id FROM hx_intents WHERE session = ?1)",
@@ -31,6 +31,7 @@ const LEFTOVERS: [&str; 15] = [
     "DELETE FROM hx_turns WHERE session = ?1",
     "DELETE FROM hx_mailbox WHERE session = ?1",
     "DELETE FROM hx_processes WHERE session = ?1 AND ended_at IS NOT NULL",
+    "DELETE FROM hx_delegations WHERE session = ?1",
     "DELETE FROM hx_session_ext WHERE session = ?1",
     "DELETE FROM hx_prompts WHERE session = ?1",
     "DELETE FROM hx_nodes WHERE session = ?1",

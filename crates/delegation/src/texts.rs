@@ -9,7 +9,7 @@ were started in and look before you assume that something is there. When you are
 summary: what you did, what you found, which files you changed, and what remains or went wrong.";
 
 /// The part of the system prompt for a sub-agent; `helpers` is the number of its own sub-agents at a time.
-pub(super) fn instructions(helpers: Option<usize>) -> String {
+pub fn instructions(helpers: Option<usize>) -> String {
     match helpers {
         None => HELPER.to_owned(),
         Some(most) => format!(
@@ -20,7 +20,7 @@ pub(super) fn instructions(helpers: Option<usize>) -> String {
 }
 
 /// The first message of a sub-agent.
-pub(super) fn task(task: &HelperTask) -> Content {
+pub fn task(task: &HelperTask) -> Content {
     let goal = task.goal.trim();
     match task.context.as_deref().map(str::trim).filter(|context| !context.is_empty()) {
         Some(context) => Content::text(format!("Task: {goal}\n\nWhat you should know:\n{context}")),

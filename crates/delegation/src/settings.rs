@@ -1,8 +1,7 @@
 //! The settings of sub-agents.
 
-use crate::RuntimeError;
 use hermes_config::settings::{DelegationSettings, Text};
-use hermes_config::{Config, FallbackEntry, Setting};
+use hermes_config::{Config, ConfigError, FallbackEntry, Setting};
 use hermes_models::{common, resolve_entry};
 use hermes_providers::Endpoint;
 use std::time::Duration;
@@ -10,24 +9,25 @@ use std::time::Duration;
 /// The shortest time limit in seconds.
 const SHORTEST: u64 = 30;
 
-pub(super) struct Settings {
-    pub(super) iterations: u32,
-    pub(super) at_once: usize,
+/// The settings of sub-agents, `delegation.*`.
+pub struct SubAgentSettings {
+    pub iterations: u32,
+    pub at_once: usize,
     /// The number of levels of sub-agents.
-    pub(super) depth: u32,
-    pub(super) orchestrators: bool,
-    pub(super) time: Option<Duration>,
-    pub(super) summary_chars: usize,
-    pub(super) approves: bool,
+    pub depth: u32,
+    pub orchestrators: bool,
+    pub time: Option<Duration>,
+    pub summary_chars: usize,
+    pub approves: bool,
     model: Option<String>,
     provider: Option<String>,
 }
 
-impl Settings {
-    pub(super) fn read(config: &Config) -> Result<Self, RuntimeError> {
+impl SubAgentSettings {
+    pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let set = &config.settings.delegation;
         let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        let word = |setting: &Setting<Option<Text>>| -> Result<Option<String>, RuntimeError> {
+        let word = |setting: &Setting<Option<Text>>| -> Result<Option<String>, ConfigError> {
             let text = setting.get()?.as_deref().map(str::trim).filter(|text| !text.is_empty());
             Ok(text.map(str::to_owned))
         };
@@ -45,8 +45,8 @@ impl Settings {
         })
     }
 
-    /// Returns the model for sub-agents of a session with the endpoint `own`.
-    pub(super) fn endpoint(&self, config: &Config, own: &Endpoint) -> Result<Endpoint, RuntimeError> {
+    /// Returns the model for sub-agents of a session with the endpoint `own`. The error is a message.
+    pub fn endpoint(&self, config: &Config, own: &Endpoint) -> Result<Endpoint, String> {
         let Some(provider) = &self.provider else {
             return Ok(self.model.as_deref().map_or_else(|| own.clone(), |model| own.with_model(model)));
         };
@@ -58,24 +58,23 @@ impl Settings {
             api_key: None,
             key_env: None,
         };
-        let resolved = resolve_entry(config, &entry, &common(config)?);
-        resolved.map_err(RuntimeError::SubAgentModel)
+        let common = common(config).map_err(|error| error.to_string())?;
+        resolve_entry(config, &entry, &common)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::config_of;
 
     #[test]
     fn out_of_range_settings_are_clamped() {
         let text = "delegation: {max_concurrent_children: 0, max_spawn_depth: 0, child_timeout_seconds: 5, model: ' '}\n";
-        let settings = Settings::read(&config_of(text)).unwrap();
+        let settings = SubAgentSettings::read(&Config::parse(text).unwrap()).unwrap();
         assert_eq!((settings.at_once, settings.depth), (1, 1));
         assert_eq!(settings.time, Some(Duration::from_secs(30)));
         assert_eq!(settings.model, None);
-        let default = Settings::read(&config_of("")).unwrap();
+        let default = SubAgentSettings::read(&Config::parse("").unwrap()).unwrap();
         assert_eq!((default.iterations, default.at_once, default.depth, default.time), (50, 3, 1, None));
         assert!(default.orchestrators && !default.approves);
     }

@@ -1,6 +1,5 @@
 //! The result of a sub-agent, as the tool result states it.
 
-use crate::RuntimeError;
 use hermes_agent::TurnReport;
 use hermes_conversation::{CallId, SessionId};
 use hermes_tools::HelperReport;
@@ -8,29 +7,30 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// The one turn of a sub-agent.
-pub(super) struct Turn {
-    pub(super) ended: Result<TurnReport, RuntimeError>,
+pub struct Turn {
+    /// The error is a message.
+    pub ended: Result<TurnReport, String>,
     /// True if it was stopped by its time limit.
-    pub(super) is_late: bool,
+    pub is_late: bool,
 }
 
 /// A sub-agent that has ended.
-pub(super) struct SubAgentEnd {
-    pub(super) turn: Turn,
-    pub(super) trace: Trace,
-    pub(super) took: Duration,
+pub struct SubAgentEnd {
+    pub turn: Turn,
+    pub trace: Trace,
+    pub took: Duration,
     /// Its last reply, even if the turn failed afterwards.
-    pub(super) last_reply: Option<String>,
+    pub last_reply: Option<String>,
 }
 
 impl SubAgentEnd {
-    pub(super) fn report(self, session: SessionId, model: String) -> HelperReport {
+    /// The report for the session that it worked for.
+    pub fn report(self, session: SessionId, model: String) -> HelperReport {
         let seconds = (self.took.as_secs_f64() * 100.0).round() / 100.0;
         let turn = match self.turn.ended {
             Ok(turn) => turn,
             Err(error) => {
-                let details =
-                    fields([("error", json!(error.to_string())), ("duration_seconds", json!(seconds))]);
+                let details = fields([("error", json!(error)), ("duration_seconds", json!(seconds))]);
                 return HelperReport {
                     session,
                     status: "error",
@@ -71,13 +71,13 @@ fn outcome(turn: &TurnReport, is_late: bool) -> (&'static str, &'static str) {
 }
 
 /// The result of a sub-agent that could not be started.
-pub(super) fn not_begun(error: &RuntimeError) -> HelperReport {
-    let details = fields([("error", json!(error.to_string())), ("api_calls", json!(0))]);
+pub fn not_begun(error: &str) -> HelperReport {
+    let details = fields([("error", json!(error)), ("api_calls", json!(0))]);
     HelperReport { session: SessionId::new(""), status: "error", summary: None, details, cost: None }
 }
 
 /// The result of a sub-agent that was cut off together with the session it worked for.
-pub(crate) fn interrupted(session: SessionId, last_reply: Option<String>) -> HelperReport {
+pub fn interrupted(session: SessionId, last_reply: Option<String>) -> HelperReport {
     let error = "Hermes was stopped while this helper worked. What it did until then is done.";
     let details = fields([("exit_reason", json!("interrupted")), ("error", json!(error))]);
     HelperReport { session, status: "interrupted", summary: last_reply, details, cost: None }
@@ -89,17 +89,17 @@ fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
 
 /// The names of the tools that a sub-agent used, without their arguments.
 #[derive(Debug, Default)]
-pub(super) struct Trace {
+pub struct Trace {
     rows: Vec<Value>,
     open: Vec<(CallId, usize)>,
 }
 
 impl Trace {
-    pub(super) fn started(&mut self, id: &CallId, arguments: &str) {
+    pub fn started(&mut self, id: &CallId, arguments: &str) {
         self.open.push((id.clone(), arguments.len()));
     }
 
-    pub(super) fn finished(&mut self, id: &CallId, name: &str, result: &str, failed: bool) {
+    pub fn finished(&mut self, id: &CallId, name: &str, result: &str, failed: bool) {
         let found = self.open.iter().position(|(open, _)| open == id);
         let bytes = found.map_or(0, |place| self.open.swap_remove(place).1);
         let status = if failed { "error" } else { "ok" };
