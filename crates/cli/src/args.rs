@@ -26,6 +26,7 @@ use crate::commands::rollback::RollbackArgs;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sessions::SessionsCommand;
 use crate::commands::skills::SkillsCommand;
+use crate::commands::tools::ToolsCommand;
 use crate::commands::trace::TraceArgs;
 use crate::flags::Common;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -102,6 +103,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
     #[command(subcommand)]
+    Tools(ToolsCommand),
+    #[command(subcommand)]
     Backend(BackendCommand),
     #[command(subcommand)]
     Sandbox(SandboxCommand),
@@ -127,7 +130,10 @@ pub(crate) enum Command {
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
     ("Conversations", &["chat", "sessions", "rollback", "ps", "kill", "replay", "demo"]),
     ("Usage and diagnosis", &["context", "cache", "trace", "logs", "insights", "budget", "doctor"]),
-    ("Setup", &["model", "auth", "config", "approvals", "backend", "sandbox", "completion", "version"]),
+    (
+        "Setup",
+        &["model", "auth", "config", "tools", "approvals", "backend", "sandbox", "completion", "version"],
+    ),
     ("Customisation", &["memory", "skills", "prompt", "hooks"]),
 ];
 
@@ -262,6 +268,7 @@ impl Command {
             | Self::Config(_)
             | Self::Hooks(_)
             | Self::Approvals(_)
+            | Self::Tools(_)
             | Self::Backend(_)
             | Self::Sandbox(_)
             | Self::Rollback(_)

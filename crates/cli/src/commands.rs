@@ -23,4 +23,5 @@ pub(crate) mod rollback;
 pub(crate) mod sandbox;
 pub(crate) mod sessions;
 pub(crate) mod skills;
+pub(crate) mod tools;
 pub(crate) mod trace;

@@ -13,6 +13,7 @@ use hermes_runtime::{Home, Launch, Opening, Program, ResolveError, Runtime, Runt
 use hermes_store::SessionDb;
 use hermes_terminal::{print, resume, term};
 use hermes_tools::AskUser;
+use hermes_toolsets::ToolChoiceError;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,7 +55,11 @@ fn not_logged(why: &str) {
 pub(crate) fn blame_flags(error: impl Into<RuntimeError>, common: &Common) -> Failure {
     let error = error.into();
     match &error {
-        RuntimeError::Toolsets(_) if common.tools.toolsets.is_some() => as_usage(error),
+        RuntimeError::Toolsets(choice)
+            if common.tools.toolsets.is_some() && matches!(**choice, ToolChoiceError::Toolset(_)) =>
+        {
+            as_usage(error)
+        }
         RuntimeError::Resolve(ResolveError::UnknownProvider { .. }) if common.model.provider.is_some() => {
             as_usage(error)
         }

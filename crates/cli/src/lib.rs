@@ -134,6 +134,7 @@ async fn dispatch(cli: Parsed) -> Result<Exit, Failure> {
         Some(Command::Config(command)) => commands::config::run(command, &common),
         Some(Command::Hooks(command)) => commands::hooks::run(command, &common),
         Some(Command::Approvals(command)) => commands::approvals::run(command, &common),
+        Some(Command::Tools(command)) => commands::tools::run(command, &common),
         Some(Command::Backend(command)) => Box::pin(commands::backend::run(command, &common)).await,
         Some(Command::Sandbox(command)) => commands::sandbox::run(command, &common),
         Some(Command::Rollback(args)) => Box::pin(commands::rollback::run(args, &common)).await,

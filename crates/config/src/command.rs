@@ -1,6 +1,6 @@
 //! `config set` and `config unset`: picks the file, changes it under the home's lock, reports.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::addresses::check_address;
 use super::coerce::coerce;
@@ -124,9 +124,23 @@ pub fn change_list(
         true => before.without(key)?.unwrap_or_else(|| before.clone()),
         false => before.with(key, edited.into())?,
     };
+    write_if_changed(&path, &before, &after)
+}
+
+/// Writes a list to `config.yaml`, also an empty one, and says whether it is different now.
+pub fn set_list(home: &Home, key: &str, list: Vec<String>) -> Result<bool, ConfigError> {
+    home.ensure()?;
+    let _lock = home.lock()?;
+    let path = home.config_file();
+    let before = ConfigFile::load(&path)?;
+    let after = before.with(key, list.into())?;
+    write_if_changed(&path, &before, &after)
+}
+
+fn write_if_changed(path: &Path, before: &ConfigFile, after: &ConfigFile) -> Result<bool, ConfigError> {
     let changed = before.text() != after.text();
     if changed {
-        write_atomically(&path, after.text().as_bytes(), PRIVATE_FILE)?;
+        write_atomically(path, after.text().as_bytes(), PRIVATE_FILE)?;
     }
     Ok(changed)
 }

@@ -33,6 +33,7 @@ use crate::fallback_providers::FallbackEntries;
 use crate::hooks::HookEntries;
 use crate::keys::Env::{Switch, Value};
 use crate::layers::Layers;
+use crate::platform_toolsets::PlatformToolsets;
 use crate::pool_strategies::PoolStrategies;
 use crate::prompting::Personalities;
 use declare::section;
@@ -96,6 +97,8 @@ section! {
         auxiliary: AuxiliarySettings,
         /// Variables of commands in a container: `terminal.docker_env`.
         docker_env: DockerEnv,
+        /// Toolsets of each platform: `platform_toolsets`.
+        platform_toolsets: Section<PlatformToolsets>,
         /// Shell hooks: `hooks`.
         hooks: HookEntries,
         /// The use of several credentials of one provider: `credential_pool_strategies`.

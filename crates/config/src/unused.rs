@@ -78,6 +78,7 @@ fn is_read(key: &str) -> bool {
         || Layers::is_fallback_key(key)
         || Layers::is_hook_key(key)
         || Layers::is_docker_env_key(key)
+        || Layers::is_platform_toolsets_key(key)
         || Layers::is_auxiliary_key(key)
         || Layers::is_login_key(key)
         || Config::is_otlp_header(key)

@@ -23,7 +23,7 @@ use hermes_providers::Endpoint;
 use hermes_store::{NewDelegation, is_alive, this_process};
 use hermes_tools::{
     Approval, ApprovalRequest, AskUser, Clarified, DecidedBy, Delegate, HelperReport, NoUser, Processes,
-    Question, Review, Role,
+    Question, Registry, Review, Role,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -41,6 +41,9 @@ struct Sessions {
     depth: u32,
     /// The background processes of the user's session.
     processes: Option<Arc<dyn Processes>>,
+    /// The tools of the session, and the toolsets that they were selected by.
+    tools: Arc<Registry>,
+    toolsets: Arc<[String]>,
 }
 
 /// The delegator of a session with this role; `None` if it may not have any.
@@ -69,6 +72,8 @@ pub(crate) fn delegate(
         settings: settings.clone(),
         depth: role.depth,
         processes,
+        tools: role.all_tools.clone(),
+        toolsets: role.toolsets.clone(),
     });
     let roster = runtime.roster.clone();
     Ok(Some(Arc::new(Delegator::new(session.clone(), sessions, settings, roster, background))))
@@ -82,7 +87,7 @@ impl Sessions {
             && self.depth + 1 < self.settings.depth;
         let mut limits = self.runtime.limits()?;
         limits.max_iterations = self.settings.iterations;
-        let registry = Arc::new(self.runtime.registry().for_subagent(may_delegate));
+        let registry = Arc::new(self.tools.for_subagent(may_delegate));
         Ok(SessionRole {
             source: "subagent".to_owned(),
             surface: Surface::of(""),
@@ -90,6 +95,7 @@ impl Sessions {
             parent_call: Some((self.session.clone(), job.call.clone())),
             all_tools: registry.clone(),
             registry,
+            toolsets: self.toolsets.clone(),
             limits,
             instructions: Some(instructions(may_delegate.then_some(self.settings.at_once))),
             depth: self.depth + 1,

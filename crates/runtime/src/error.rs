@@ -9,7 +9,7 @@ use hermes_providers::ResolveError;
 use hermes_recording::RecordingError;
 use hermes_skills::SkillError;
 use hermes_store::StoreError;
-use hermes_tools::ToolsetError;
+use hermes_toolsets::ToolChoiceError;
 use std::path::PathBuf;
 
 /// An error of starting or continuing a session.
@@ -54,7 +54,7 @@ pub enum RuntimeError {
     #[error(transparent)]
     Skill(#[from] SkillError),
     #[error(transparent)]
-    Toolsets(#[from] ToolsetError),
+    Toolsets(Box<ToolChoiceError>),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -73,6 +73,15 @@ impl RuntimeError {
                 None => line,
             },
             _ => line,
+        }
+    }
+}
+
+impl From<ToolChoiceError> for RuntimeError {
+    fn from(error: ToolChoiceError) -> Self {
+        match error {
+            ToolChoiceError::Config(error) => Self::Config(error),
+            other => Self::Toolsets(Box::new(other)),
         }
     }
 }

@@ -8,7 +8,6 @@ use hermes_agent::auxiliary::Cooldowns;
 use hermes_agent::recovery::Limits;
 use hermes_config::Config;
 use hermes_config::home::{Home, WantedModes, fence_key, modes_notice};
-use hermes_config::settings::ToolSearch;
 use hermes_conversation::SessionId;
 use hermes_delegation::Roster;
 use hermes_exec::supervisor::{
@@ -19,16 +18,14 @@ use hermes_guard::{FenceKey, Secrets};
 use hermes_models::Models;
 use hermes_models::model_choice::{self, http_clients};
 use hermes_places::FarBackend;
-use hermes_plugins::context_engine::{Choice, are_enabled, choose};
 use hermes_plugins::hooks::ShellHooks;
 use hermes_processes::{ProcessManager, SessionProcesses, StoreSource};
 use hermes_providers::{Endpoint, HttpClients};
 use hermes_recording::Recorder;
 use hermes_store::{AutoPrune, AutoPruned, Reindexed, SessionDb};
 use hermes_telemetry::Exporter;
-use hermes_tools::{
-    AskUser, Deferral, FenceKeys, PathLocks, Places, Processes, Registry, Toolset, WEB_SEARCH, has_python,
-};
+use hermes_tools::{AskUser, FenceKeys, PathLocks, Places, Processes, Registry};
+use hermes_toolsets::{Machine, Offered, Offers};
 use hermes_web::{WebClient, WebPorts};
 use hermes_wire::Meter;
 use std::collections::BTreeMap;
@@ -76,21 +73,14 @@ impl Deref for Runtime {
     }
 }
 
-/// Returns when rarely used tools are moved to the catalogue.
-fn deferral(config: &Config) -> Result<Deferral, RuntimeError> {
-    Ok(match config.settings.tools.tool_search.enabled.value()? {
-        ToolSearch::Auto => Deferral::Auto,
-        ToolSearch::On => Deferral::On,
-        ToolSearch::Off => Deferral::Off,
-    })
-}
-
 /// The state that the sessions of one process share.
 pub struct Shared {
     pub(crate) launch: Launch,
     pub(crate) config: Config,
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) clients: HttpClients,
+    offers: Offers,
+    /// The tools of the terminal when this process started.
     registry: Arc<Registry>,
     pub(crate) locks: Arc<PathLocks>,
     pub(crate) store: Arc<OnceLock<SessionDb>>,
@@ -119,23 +109,9 @@ impl Runtime {
         launch.home.ensure()?;
         let loose = launch.home.tighten(WantedModes::read(|name| launch.shell.get(name).map(String::as_str)));
         let config = load_config(&launch.home, launch.flags.clone(), launch.shell.clone())?;
-        let enabled = config.settings.toolsets.get()?;
-        let disabled = config.settings.agent.disabled_toolsets.get()?;
-        let mut registry = Registry::builtin().select(Some(enabled), disabled)?;
-        if !has_python(launch.shell.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
-            tracing::info!("there is no python3 in PATH, so scripts that call tools cannot run");
-            registry = registry.without_toolset(Toolset::CodeExecution);
-        }
-        if hermes_memory::is_off(&config)? {
-            registry = registry.without_toolset(Toolset::Memory);
-        }
-        if choose(&config, &launch.home)?.0 == Choice::Lossless && are_enabled(enabled, disabled) {
-            registry = registry.with_context_tools();
-        }
-        if crate::web::cannot_search(&config)? {
-            registry = registry.without(WEB_SEARCH);
-        }
-        let registry = registry.with_catalogue(deferral(&config)?);
+        let offers = Offers::default();
+        let machine = Machine { config: &config, home: &launch.home, shell: &launch.shell };
+        let offered = offers.of(machine, &Surface::terminal().platform)?;
         let clients = http_clients(&config)?;
         let store = Arc::new(OnceLock::new());
         let meter = Arc::new(StoredMeter { store: store.clone(), budget: Budget::read(&config)? });
@@ -154,7 +130,8 @@ impl Runtime {
             home_notice: modes_notice(&loose),
             secrets: Arc::new(secrets(&config)),
             clients,
-            registry: Arc::new(registry),
+            offers,
+            registry: offered.registry.clone(),
             locks: Arc::default(),
             store,
             meter,
@@ -318,6 +295,12 @@ impl Runtime {
 
     pub(crate) fn registry(&self) -> Arc<Registry> {
         self.registry.clone()
+    }
+
+    /// The tools of a session that starts now on a platform.
+    pub(crate) fn offered(&self, platform: &str) -> Result<Offered, RuntimeError> {
+        let (config, home, shell) = (&self.config, &self.launch.home, &self.launch.shell);
+        Ok(self.offers.of(Machine { config, home, shell }, platform)?)
     }
 
     pub(crate) fn limits(&self) -> Result<Limits, RuntimeError> {

@@ -91,6 +91,6 @@ pub use settings::{
 pub use skills::{ChangedSkill, ListedSkill, SkillChange, Skills, ViewedSkill};
 pub use text::strip_ansi;
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Origin, Refusal, Tool, ToolError, ToolOutput};
-pub use toolset::{Toolset, ToolsetError};
+pub use toolset::{Toolset, ToolsetError, is_toolset, tools_of, toolset_has};
 pub use validate::fits_schema;
 pub use web::{Web, WebHit, WebPage};

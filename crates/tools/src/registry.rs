@@ -206,16 +206,15 @@ impl Registry {
         Ok(Self::of(tools.map(|(name, tool)| (name.clone(), tool.clone())).collect()))
     }
 
-    /// The same tools without those of a toolset.
+    /// The same tools without some of them.
     #[must_use]
-    pub fn without_toolset(&self, toolset: Toolset) -> Self {
-        self.retained(|tool| tool.toolset() != toolset.as_str())
+    pub fn without_those(&self, is_unwanted: impl Fn(&dyn AnyTool) -> bool) -> Self {
+        self.retained(|tool| !is_unwanted(tool))
     }
 
-    /// The same tools without this one.
-    #[must_use]
-    pub fn without(&self, name: &str) -> Self {
-        self.retained(|tool| tool.name() != name)
+    /// A tool of the session, also one that waits in the catalogue.
+    pub fn find(&self, name: &str) -> Option<&dyn AnyTool> {
+        self.tools.get(name).or_else(|| self.waiting.get(name)).map(|tool| &**tool)
     }
 
     /// The tools that a sub-agent may have.

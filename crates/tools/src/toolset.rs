@@ -26,6 +26,9 @@ pub enum Toolset {
 }
 
 impl Toolset {
+    /// The preset with the tools that every platform shares.
+    pub const CORE: &'static str = "hermes-cli";
+
     /// Every toolset that has built-in tools.
     pub const ALL: [Self; 12] = [
         Self::Terminal,
@@ -102,6 +105,28 @@ pub(crate) fn resolve(name: &str) -> Option<Selection> {
     Some(Selection::Listed { tools, toolsets })
 }
 
+/// Returns true if a toolset or preset has this name, also an older one.
+pub fn is_toolset(name: &str) -> bool {
+    resolve(name).is_some()
+}
+
+/// The tools of a toolset by name, also those that are not built in.
+pub fn tools_of(toolset: &str) -> Vec<&'static str> {
+    match resolve(toolset) {
+        Some(Selection::Listed { tools, .. }) => tools.into_iter().collect(),
+        Some(Selection::Everything) | None => Vec::new(),
+    }
+}
+
+/// Returns true if a toolset or preset has all tools of another one.
+pub fn toolset_has(name: &str, other: &str) -> bool {
+    match resolve(name) {
+        Some(Selection::Everything) => true,
+        Some(Selection::Listed { tools, .. }) => tools_of(other).iter().all(|tool| tools.contains(tool)),
+        None => false,
+    }
+}
+
 /// Bundles overlap with everything, so taking one away must not take the core tools with it.
 pub(crate) fn is_bundle(name: &str) -> bool {
     name.starts_with("hermes-") || name == "coding"
@@ -109,7 +134,7 @@ pub(crate) fn is_bundle(name: &str) -> bool {
 
 /// The tools every bundle shares.
 pub(crate) fn core_tools() -> Selection {
-    resolve("hermes-cli").unwrap_or(Selection::Everything)
+    resolve(Toolset::CORE).unwrap_or(Selection::Everything)
 }
 
 /// The names to list for the user: older ones are omitted, and so are the presets of platforms, which are

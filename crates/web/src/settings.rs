@@ -1,6 +1,7 @@
 //! Settings of the web tools, and the choice of a service.
 
-use crate::backends::{Backend, DIRECT, Variables, table};
+use crate::backends::{Backend, DIRECT, Variables, table, variables};
+use hermes_config::{Config, ConfigError};
 use std::path::PathBuf;
 
 /// Settings of the web tools.
@@ -19,6 +20,21 @@ pub struct WebSettings {
     /// `sandbox.network`
     pub network: Network,
     pub blocklist: BlocklistSettings,
+}
+
+impl WebSettings {
+    /// The services and their variables, as the settings have them; everything else is at its default.
+    pub fn services(config: &Config) -> Result<Self, ConfigError> {
+        let web = &config.settings.web;
+        let variable = |name: &str| config.variable(name).map(|value| (name.to_owned(), value.to_owned()));
+        Ok(Self {
+            backend: web.backend.get()?.as_deref().unwrap_or_default().to_owned(),
+            search_backend: web.search_backend.get()?.as_deref().unwrap_or_default().to_owned(),
+            extract_backend: web.extract_backend.get()?.as_deref().unwrap_or_default().to_owned(),
+            variables: variables().filter_map(variable).collect(),
+            ..Self::default()
+        })
+    }
 }
 
 /// The hosts that may be reached, `sandbox.network`.

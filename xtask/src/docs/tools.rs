@@ -7,7 +7,7 @@ pub(super) fn table() -> String {
     let registry = Registry::builtin().with_context_tools();
     let head = "| tool | toolset | kind | only reads | sub-agents |\n|---|---|---|---|---|";
     let rows = Toolset::ALL.into_iter().flat_map(|toolset| {
-        let others = registry.without_toolset(toolset);
+        let others = registry.without_those(|tool| tool.toolset() == toolset.as_str());
         let names = registry.names().into_iter().filter(|name| !others.names().contains(name));
         names.map(|name| row(name, toolset.as_str())).collect::<Vec<_>>()
     });

@@ -111,7 +111,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<(), RuntimeError> {
         let settings = &self.runtime.config.settings;
-        let is_wanted = are_enabled(settings.toolsets.get()?, settings.agent.disabled_toolsets.get()?)
+        let is_wanted = are_enabled(&self.role.toolsets, settings.agent.disabled_toolsets.get()?)
             && self.role.parent_call.is_none();
         let program = self.engine_state.program().filter(|program| is_wanted && program.has_tools());
         let Some(external) = program.cloned() else {

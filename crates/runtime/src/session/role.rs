@@ -25,6 +25,8 @@ pub(crate) struct SessionRole {
     pub(crate) registry: Arc<Registry>,
     /// The tools that the model would be offered with a large window.
     pub(crate) all_tools: Arc<Registry>,
+    /// The toolsets that they were selected by.
+    pub(crate) toolsets: Arc<[String]>,
     pub(crate) limits: Limits,
     /// More text for the system prompt.
     pub(crate) instructions: Option<String>,
@@ -50,13 +52,15 @@ impl SessionRole {
     }
 
     pub(crate) fn of_user_session(runtime: &Runtime, opening: &Opening) -> Result<Self, RuntimeError> {
+        let offered = runtime.offered(&opening.surface.platform)?;
         Ok(Self {
             source: opening.source.clone().unwrap_or_else(|| opening.surface.platform.clone()),
             surface: opening.surface.clone(),
             works_in_background: opening.works_in_background,
             parent_call: None,
-            registry: runtime.registry(),
-            all_tools: runtime.registry(),
+            all_tools: offered.registry.clone(),
+            registry: offered.registry,
+            toolsets: offered.toolsets,
             limits: runtime.limits()?,
             instructions: opening.instructions.clone(),
             depth: 0,

@@ -125,7 +125,7 @@ impl Session {
                 cwd: self.tool_context.cwd().display().to_string(),
                 layers: self.layers.as_ref(),
                 route: &*self.route,
-                toolsets: self.runtime.config.settings.toolsets.get()?.clone(),
+                toolsets: self.role.toolsets.to_vec(),
                 disabled_toolsets: self.runtime.config.settings.agent.disabled_toolsets.get()?.clone(),
                 registry: &self.role.registry,
                 engine_tools: self.engine_state.tools(),
