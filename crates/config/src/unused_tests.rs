@@ -44,7 +44,7 @@ fn only_values_that_differ_from_the_default_are_named() {
         ("terminal: {daemon_term_grace_seconds: 2}", &[]),
         ("display: {streaming: true}", &[]),
         ("hooks: {}\nquick_commands:\nplatform_toolsets: {}", &[]),
-        ("platform_toolsets: {cli: [web]}", &["platform_toolsets.cli"]),
+        ("platform_toolsets: {cli: [web]}", &[]),
         ("agent: {save_trajectories: true}", &["agent.save_trajectories"]),
         ("nothing_of_this_name: 1", &["nothing_of_this_name"]),
         ("_config_version: 33", &[]),
