@@ -110,7 +110,8 @@ fn parameters(schema: &Value) -> Vec<String> {
                 value => format!(", default {value}"),
             };
             let about = property["description"].as_str().unwrap_or_default().replace('`', "");
-            term::printable(&format!("  {name} ({}{mark}{default}): {about}", kind(property))).into_owned()
+            let about = if about.is_empty() { about } else { format!(": {about}") };
+            term::printable(&format!("  {name} ({}{mark}{default}){about}", kind(property))).into_owned()
         })
         .collect()
 }
@@ -150,6 +151,11 @@ mod tests {
             "required": ["path"],
         });
         insta::assert_snapshot!(parameters(&schema).join("\n"), @r"
+          path (string, required): The path.
+          limit (integer, default 5)
+          mode (a|b)
+          urls (list of string)
+          any (value)
         ");
         assert_eq!(parameters(&json!({})), ["  none"]);
     }
