@@ -17,7 +17,6 @@ mod context;
 mod delegate;
 mod environment;
 mod facts;
-mod fuzzy;
 mod hints;
 mod inner_calls;
 mod limits;
@@ -45,7 +44,6 @@ mod tool;
 mod toolset;
 mod untrusted;
 mod user_home;
-mod v4a;
 mod validate;
 mod web;
 

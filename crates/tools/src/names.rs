@@ -1,6 +1,6 @@
 //! Finding the tool that a slightly wrong name means.
 
-use crate::fuzzy::alike;
+use hermes_edits::fuzzy::alike;
 
 /// The minimum similarity of a misspelled name.
 const ALIKE: f32 = 0.7;

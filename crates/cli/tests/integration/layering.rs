@@ -9,11 +9,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 32] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
     ("documents", &[]),
+    ("edits", &[]),
     ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
     ("places", &["exec"]),
@@ -24,7 +25,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 32] = [
     ("prompt", &["conversation", "guard", "wire"]),
     ("providers", &["conversation", "guard", "wire"]),
     ("scripted", &["conversation", "wire"]),
-    ("tools", &["conversation", "documents", "exec", "gate", "guard", "sandbox", "skills", "store"]),
+    ("tools", &["conversation", "documents", "edits", "exec", "gate", "guard", "sandbox", "skills", "store"]),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),

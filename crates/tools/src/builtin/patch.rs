@@ -7,12 +7,12 @@ mod plan;
 use super::search_files::SearchFiles;
 use super::whole_file::{target, write_action};
 use super::write_file::{WriteFile, denied};
-use crate::v4a::{self, Operation};
 use crate::{
     Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, Touches,
     protect,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, Guidance, ToolFacts, ToolKind};
+use hermes_edits::v4a::{self, Operation};
 use one_file::OneEdit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,6 @@ use super::document;
 use super::page::{self, Found, Window};
 use super::regular;
 use crate::facts::text;
-use crate::fuzzy::alike;
 use crate::limits;
 use crate::protect::Places;
 use crate::reads::{Advice, Page, Version};
@@ -15,6 +14,7 @@ use crate::{
     protect, untrusted,
 };
 use hermes_conversation::{CallDigest, CallTitle, ToolFacts, ToolKind};
+use hermes_edits::fuzzy::alike;
 use hermes_gate::assess_read;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -6,8 +6,8 @@ use crate::builtin::blocking::{FILE_PATIENCE, Stop, look};
 use crate::builtin::checkers;
 use crate::builtin::syntax::syntax_error;
 use crate::builtin::whole_file::{Existing, NewText, load, replace, turn, warning};
-use crate::fuzzy::{self, Edit, EditError};
 use crate::{CallScope, ToolContext, ToolError, ToolOutput};
+use hermes_edits::fuzzy::{self, Edit, EditError};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,9 @@ use crate::ToolError;
 use crate::builtin::blocking::Stop;
 use crate::builtin::syntax::syntax_error;
 use crate::builtin::whole_file::{Existing, load};
-use crate::fuzzy;
-use crate::v4a::hunks::{self, HunkError};
-use crate::v4a::{Hunk, Operation};
+use hermes_edits::fuzzy;
+use hermes_edits::v4a::hunks::{self, HunkError};
+use hermes_edits::v4a::{Hunk, Operation};
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn update(path: &Path, hunks: &[Hunk], stop: &Stop) -> Result<Step, ToolError> {
 
 /// A hunk whose lines have the line ends of the file.
 fn plain(hunk: &Hunk, change: impl Fn(&str) -> String) -> Hunk {
-    use crate::v4a::HunkLine::{Added, Context, Removed};
+    use hermes_edits::v4a::HunkLine::{Added, Context, Removed};
     let lines = hunk.lines.iter().map(|line| match line {
         Context(text) => Context(change(text)),
         Removed(text) => Removed(change(text)),

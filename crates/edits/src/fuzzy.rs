@@ -10,33 +10,33 @@ mod lines;
 mod mapped;
 mod strategies;
 
-pub(crate) use likeness::alike;
+pub use likeness::alike;
 
 use std::ops::Range;
 
 /// Asked now and then whether to give up.
-pub(crate) type Stop<'a> = &'a dyn Fn() -> bool;
+pub type Stop<'a> = &'a dyn Fn() -> bool;
 
 /// A text to replace and its replacement.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Edit<'a> {
-    pub(crate) old: &'a str,
-    pub(crate) new: &'a str,
+pub struct Edit<'a> {
+    pub old: &'a str,
+    pub new: &'a str,
     /// Replace every match instead of asking for a single one.
-    pub(crate) all: bool,
+    pub all: bool,
 }
 
 /// An edit that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edited {
-    pub(crate) content: String,
-    pub(crate) count: usize,
-    pub(crate) strategy: &'static str,
+pub struct Edited {
+    pub content: String,
+    pub count: usize,
+    pub strategy: &'static str,
 }
 
 /// The reason why an edit was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum EditError {
+pub enum EditError {
     #[error("old_string is empty")]
     Empty,
     #[error("old_string and new_string are the same")]
@@ -80,12 +80,12 @@ impl Places {
 }
 
 /// Applies `edit` to `content`.
-pub(crate) fn replace(content: &str, edit: Edit<'_>, stop: Stop<'_>) -> Result<Edited, EditError> {
+pub fn replace(content: &str, edit: Edit<'_>, stop: Stop<'_>) -> Result<Edited, EditError> {
     replace_in(Places::Anywhere, content, edit, stop)
 }
 
 /// The same for whole lines; the first ones from `after` on, or else the only ones.
-pub(crate) fn replace_lines(
+pub fn replace_lines(
     content: &str,
     edit: Edit<'_>,
     after: Option<usize>,
@@ -167,7 +167,7 @@ fn drifted_escape(content: &str, edit: Edit<'_>, matches: &[Range<usize>]) -> Op
 }
 
 /// The lines of `content` most like the first line of `old`, for a hint.
-pub(crate) fn nearest(content: &str, old: &str, stop: Stop<'_>) -> Vec<(usize, String)> {
+pub fn nearest(content: &str, old: &str, stop: Stop<'_>) -> Vec<(usize, String)> {
     const LEAST: f32 = 0.5;
     let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return Vec::new();

@@ -12,7 +12,7 @@ const LONGEST: usize = 100_000;
 const STEPS: usize = 1 << 20;
 
 /// The similarity of two short texts, from 0 to 1.
-pub(crate) fn alike(one: &str, other: &str) -> f32 {
+pub fn alike(one: &str, other: &str) -> f32 {
     Pattern::of(one).likeness(other, 0.0, &|| false)
 }
 

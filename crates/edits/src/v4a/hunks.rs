@@ -5,7 +5,7 @@ use crate::fuzzy::{self, Edit, EditError, Stop};
 
 /// The reason why a hunk does not fit a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum HunkError {
+pub enum HunkError {
     #[error("hunk {hunk}: the lines marked with blank and - are not in the file")]
     NotFound { hunk: usize, old: String },
     #[error(
@@ -21,7 +21,7 @@ pub(crate) enum HunkError {
 }
 
 /// The text after all hunks, which are applied in order.
-pub(crate) fn apply(content: &str, hunks: &[Hunk], stop: Stop<'_>) -> Result<String, HunkError> {
+pub fn apply(content: &str, hunks: &[Hunk], stop: Stop<'_>) -> Result<String, HunkError> {
     // Every line ends while hunks are applied, so that the last one is a line like others.
     let lacks_end = !content.is_empty() && !content.ends_with('\n');
     let mut text = content.to_owned();

@@ -2,11 +2,13 @@
 //!
 //! [`parse`] reads the text, [`hunks::apply`] changes the text of one file. Neither touches a file.
 
-pub(crate) mod hunks;
+pub mod hunks;
+
+use crate::head;
 
 /// One operation of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub enum Operation {
     Update { file: String, hunks: Vec<Hunk> },
     Add { file: String, lines: Vec<String> },
     Delete { file: String },
@@ -15,15 +17,15 @@ pub(crate) enum Operation {
 
 /// A change at one place of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Hunk {
+pub struct Hunk {
     /// A line above the place, such as the head of a function.
-    pub(crate) hint: Option<String>,
-    pub(crate) lines: Vec<HunkLine>,
+    pub hint: Option<String>,
+    pub lines: Vec<HunkLine>,
 }
 
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HunkLine {
+pub enum HunkLine {
     Context(String),
     Removed(String),
     Added(String),
@@ -31,7 +33,7 @@ pub(crate) enum HunkLine {
 
 /// The reason why a text is not a patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PatchError {
+pub enum PatchError {
     #[error("it has no line `*** Begin Patch`")]
     NoBegin,
     #[error("it has no line `*** End Patch` at its end, so a part of it may be missing")]
@@ -55,7 +57,7 @@ pub(crate) enum PatchError {
 const SHOWN: usize = 80;
 
 /// Reads a patch. Text before its first and after its last line is ignored.
-pub(crate) fn parse(text: &str) -> Result<Vec<Operation>, PatchError> {
+pub fn parse(text: &str) -> Result<Vec<Operation>, PatchError> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     if !lines.any(|(_, line)| line.trim() == "*** Begin Patch") {
         return Err(PatchError::NoBegin);
@@ -95,8 +97,7 @@ fn heading(line: &str, number: usize) -> Option<Result<Operation, PatchError>> {
 
 /// Adds a line to the operation that it belongs to.
 fn take(operation: Option<&mut Operation>, line: &str, number: usize) -> Result<(), PatchError> {
-    let unknown =
-        || Err(PatchError::UnknownLine { line: number, text: crate::text::head(line, SHOWN).to_owned() });
+    let unknown = || Err(PatchError::UnknownLine { line: number, text: head(line, SHOWN).to_owned() });
     if line.starts_with("*** ") && line.trim_end() != "*** End of File" {
         return unknown();
     }
@@ -170,7 +171,7 @@ fn finished(mut operations: Vec<Operation>) -> Result<Vec<Operation>, PatchError
 
 impl Hunk {
     /// The lines that it adds.
-    pub(crate) fn added(&self) -> impl Iterator<Item = &str> {
+    pub fn added(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().filter_map(|line| match line {
             HunkLine::Added(text) => Some(text.as_str()),
             HunkLine::Context(_) | HunkLine::Removed(_) => None,
@@ -180,7 +181,7 @@ impl Hunk {
 
 impl Operation {
     /// The files that the operation names.
-    pub(crate) fn files(&self) -> Vec<&str> {
+    pub fn files(&self) -> Vec<&str> {
         match self {
             Self::Update { file, .. } | Self::Add { file, .. } | Self::Delete { file } => vec![file],
             Self::Move { from, to } => vec![from, to],
