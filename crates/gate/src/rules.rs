@@ -1,5 +1,6 @@
 //! Rules by program: the effects of a call and the text that it prints.
 
+mod builders;
 mod code;
 mod containers;
 mod copy;
@@ -70,6 +71,7 @@ const RULES: [Rule; 24] = [
 
 /// Judges a call of a program that is neither a builtin nor a wrapper nor a shell.
 pub(crate) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
+    builders::judge(walker, call);
     for rule in RULES {
         if let Some(output) = rule(walker, call)? {
             return Ok(output);

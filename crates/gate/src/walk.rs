@@ -9,6 +9,7 @@ mod findings;
 mod payload;
 mod redirects;
 mod simple;
+mod subscripts;
 
 use crate::assessment::{Assessment, Finding};
 use crate::field::Field;

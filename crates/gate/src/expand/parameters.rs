@@ -39,6 +39,10 @@ impl Walker<'_> {
                 values.push(Vec::new());
                 values
             }
+            Operation::Required(message) => {
+                self.expand_parts(message)?;
+                one_each(value.scalar())
+            }
             Operation::Trim { operator, pattern } => {
                 let pattern = self.one_text(pattern)?;
                 one_each(value.scalar().into_iter().map(|field| trim(field, operator, &pattern)).collect())

@@ -250,6 +250,15 @@ fn tar(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<(), Unreadable> {
     let files: Vec<Field> = parsed.values(&["-f", "--file"]).cloned().collect();
     if is_create {
         files.iter().filter(|file| file.text != "-").for_each(|file| walker.write(file, Via::Other));
+        if parsed.has(&["--remove-files"]) {
+            for operand in &parsed.operands {
+                let directory = directories.last().filter(|_| !operand.text.starts_with('/'));
+                let text =
+                    directory.map_or(operand.text.clone(), |dir| format!("{}/{}", dir.text, operand.text));
+                let removed = Field { text, is_pattern: operand.is_pattern };
+                walker.delete_tree(&removed, crate::keys::RECURSIVE_DELETE);
+            }
+        }
         for operand in parsed.operands.iter().chain(&directories.iter().collect::<Vec<_>>()) {
             walker.read_tree(operand);
         }

@@ -230,6 +230,19 @@ fn subcommand(
             program_option(walker, "git", "grep -O", "")?
         }
         "clone" => clone(walker, &parsed)?,
+        "mv" if !parsed.has(&["-n", "--dry-run"]) => {
+            let operands = parsed.operands.iter().map(|field| (*field).clone());
+            let fields: Vec<Field> = std::iter::once(Field::literal("mv")).chain(operands).collect();
+            walker.call(&fields, &Output::Nothing)?;
+        }
+        // What git knows of a file can be restored, so only files that others obey matter.
+        "rm" if !parsed.has(&["-n", "--dry-run", "--cached"]) => {
+            let operands: Vec<Field> = parsed.operands.iter().map(|field| (*field).clone()).collect();
+            operands
+                .iter()
+                .filter(|field| field.is_literal())
+                .for_each(|field| walker.write(field, Via::Other));
+        }
         "archive" | "format-patch" | "bundle" | "log" | "diff" | "show" => {
             for file in parsed.values(&["-o", "--output", "--output-directory"]) {
                 walker.write(file, Via::Other);
@@ -343,6 +356,10 @@ fn clone(walker: &mut Walker<'_>, parsed: &Parsed<'_>) -> Result<(), Unreadable>
     if parsed.has(&["--template"]) {
         program_option(walker, "git", "--template", "")?;
     }
+    let url = parsed.operands.first().map(|url| url.text.trim_end_matches('/')).unwrap_or_default();
+    let name = url.rsplit(['/', ':']).next().unwrap_or_default().trim_end_matches(".git");
+    let named = parsed.operands.get(1).map_or_else(|| Field::literal(name), |field| (*field).clone());
+    walker.fetched_into(&[named], &Output::Remote);
     match parsed.operands.get(1) {
         Some(directory) if !directory.text.ends_with(".git") => walker.write(directory, Via::Other),
         Some(_) => {}

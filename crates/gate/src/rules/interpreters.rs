@@ -261,6 +261,7 @@ impl Interpreter {
                     self.code(walker, &field.text, keys::SCRIPT_CODE)?;
                 }
             }
+            "http.server" if is_bound_to_loopback(&all) => {}
             "http.server" | "SimpleHTTPServer" | "smtpd" | "webbrowser" | "telnetlib" | "ftplib"
             | "uploadserver" => {
                 walker.ask(
@@ -312,6 +313,9 @@ impl Interpreter {
                 "starts processes without end (fork bomb)",
             );
         }
+        if kills_all(code) {
+            super::processes::kill_all(walker);
+        }
         for call in calls(code) {
             call_effect(walker, &call)?;
         }
@@ -352,7 +356,10 @@ impl Interpreter {
         let names = names(&plain);
         match self.language {
             Language::Python => python::is_harmless(&plain, &names, code),
-            Language::Node => node::is_harmless(&plain, &names, code),
+            Language::Node => node::without_imports(code).is_some_and(|code| {
+                let plain = without_strings(&code);
+                node::is_harmless(&plain, &super::code::names(&plain), &code)
+            }),
             Language::Perl | Language::Ruby | Language::Other => others::is_harmless(&plain, &names, code),
         }
     }
@@ -473,4 +480,32 @@ fn is_fork_loop(code: &str) -> bool {
     ]
     .iter()
     .any(|text| squeezed.contains(text))
+}
+
+/// Returns true for code that signals process -1, which is every process.
+fn kills_all(code: &str) -> bool {
+    let is_ignored =
+        |character: &char| character.is_whitespace() || matches!(character, '"' | '\'' | '(' | '-');
+    // Without signs, the number of a signal and -1 are next to each other in the order of Perl or of C.
+    let squeezed: String =
+        code.replace("-1", "ALL").chars().filter(|character| !is_ignored(character)).collect();
+    squeezed.split("kill").skip(1).any(|rest| {
+        let rest = rest.strip_prefix("ALL").or_else(|| {
+            let (signal, rest) = rest.split_once(',')?;
+            let is_signal =
+                signal.len() <= 8 && signal.chars().all(|character| character.is_ascii_alphanumeric());
+            rest.strip_prefix("ALL").filter(|_| is_signal)
+        });
+        rest.is_some_and(|rest| !rest.starts_with(|character: char| character.is_ascii_digit()))
+    })
+}
+
+/// Returns true if an option binds a server to this machine only.
+fn is_bound_to_loopback(arguments: &[Field]) -> bool {
+    let is_loopback = |text: &str| matches!(text, "127.0.0.1" | "localhost" | "::1");
+    arguments.iter().any(|field| field.text.strip_prefix("--bind=").is_some_and(is_loopback))
+        || arguments.windows(2).any(|pair| match pair {
+            [option, value] => matches!(option.text.as_str(), "-b" | "--bind") && is_loopback(&value.text),
+            _ => false,
+        })
 }

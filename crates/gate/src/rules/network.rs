@@ -135,6 +135,8 @@ fn curl(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> 
     let changes = parsed
         .values(&["-X", "--request"])
         .any(|method| !matches!(method.text.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
+    // With -G, the data is part of the address, as in any other request.
+    let sends_data = sends_data && !parsed.has(&["-G", "--get"]);
     if (sends_data || changes) && !is_local || from_file {
         send(
             walker,

@@ -331,7 +331,8 @@ fn cargo(walker: &mut Walker<'_>, call: &Call<'_>, words: &[&str], verb: &str) {
         }
         _ => {}
     }
-    for pair in call.arguments.windows(2) {
+    let own = call.arguments.split(|field| field.text == "--").next().unwrap_or_default();
+    for pair in own.windows(2) {
         if let [flag, value] = pair
             && flag.text == "--config"
             && [

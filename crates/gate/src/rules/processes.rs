@@ -28,7 +28,7 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     Ok(Some(Output::Nothing))
 }
 
-fn kill_all(walker: &mut Walker<'_>) {
+pub(super) fn kill_all(walker: &mut Walker<'_>) {
     walker.deny(EffectKind::Process, Some("-1"), keys::KILL_ALL, "signals every process of the user");
 }
 

@@ -277,7 +277,13 @@ fn cloud(walker: &mut Walker<'_>, call: &Call<'_>, verbs: &[&str]) {
             || field.text.contains("get-access-token")
             || field.text == "print-identity-token"
             || field.text.contains("get-login-password")
-    });
+            || matches!(
+                field.text.as_str(),
+                "get-session-token" | "get-federation-token" | "export-credentials" | "--with-decryption"
+            )
+            || field.text.starts_with("assume-role")
+    }) || verbs.starts_with(&["configure", "get"])
+        && verbs.get(2).is_some_and(|name| ["secret", "token", "key"].iter().any(|word| name.contains(word)));
     if prints_token {
         walker.ask(
             EffectKind::ReadSecret,

@@ -226,7 +226,7 @@ fn awk(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Output, Unreadable> {
 fn awk_program(walker: &mut Walker<'_>, program: &str) -> Result<(), Unreadable> {
     let code = super::code::without_strings(program);
     let is_piping = code.replace("||", "").contains('|');
-    if code.contains("system") || is_piping || code.contains("@load") || code.contains("@include") {
+    if calls_system(&code) || is_piping || code.contains("@load") || code.contains("@include") {
         walker.ask(EffectKind::Execute, None, keys::SCRIPT_CODE, "the awk program runs other programs");
         for text in super::code::strings(program).into_iter().take(16) {
             walker.payload(&text, Output::Nothing)?;
@@ -243,6 +243,11 @@ fn awk_program(walker: &mut Walker<'_>, program: &str) -> Result<(), Unreadable>
         }
     }
     Ok(())
+}
+
+/// Returns true for a call of `system`, not for a variable whose name has this word in it.
+fn calls_system(code: &str) -> bool {
+    code.split("system").skip(1).any(|rest| rest.trim_start().starts_with('('))
 }
 
 /// Returns true if a `print` is followed by `>` outside of parentheses.

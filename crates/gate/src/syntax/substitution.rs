@@ -182,17 +182,26 @@ impl Parser<'_> {
         })
     }
 
+    /// Reads `[subscript]` of an element that is assigned; `None` if this is something else.
+    pub(super) fn element_subscript(&mut self) -> Option<Vec<Part>> {
+        self.expect("[").ok()?;
+        let parts = self.until(b']', Some(b'\n')).ok()?;
+        self.expect("]").ok()?;
+        Some(parts)
+    }
+
     fn operation(&mut self) -> Result<Operation, Unreadable> {
         Ok(match self.peek() {
             Some(b'}') => Operation::Plain,
             Some(b':') => match self.peek_at(1) {
                 Some(b'-' | b'=') => Operation::Default(self.after(2)?),
                 Some(b'+') => Operation::Alternative(self.after(2)?),
-                Some(b'?') => Operation::Other(self.after(2)?),
+                Some(b'?') => Operation::Required(self.after(2)?),
                 _ => self.slice()?,
             },
             Some(b'-' | b'=') => Operation::Default(self.after(1)?),
             Some(b'+') => Operation::Alternative(self.after(1)?),
+            Some(b'?') => Operation::Required(self.after(1)?),
             Some(b'#') => self.trim("##", "#")?,
             Some(b'%') => self.trim("%%", "%")?,
             Some(b'/') => self.replace()?,
@@ -274,7 +283,10 @@ impl Parser<'_> {
 
 fn operation_parts(operation: Operation) -> Vec<Part> {
     match operation {
-        Operation::Default(parts) | Operation::Alternative(parts) | Operation::Other(parts) => parts,
+        Operation::Default(parts)
+        | Operation::Alternative(parts)
+        | Operation::Required(parts)
+        | Operation::Other(parts) => parts,
         Operation::Trim { pattern, .. } => pattern,
         Operation::Replace { mut pattern, replacement, .. } => {
             pattern.extend(replacement);

@@ -72,6 +72,8 @@ pub(crate) struct Simple {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
+    /// The subscript of an element, with the substitutions in it.
+    pub(crate) subscript: Word,
     pub(crate) is_append: bool,
     /// One word for a scalar, any number for an array.
     pub(crate) values: Vec<Word>,
@@ -165,6 +167,8 @@ pub(crate) enum Operation {
     Default(Vec<Part>),
     /// `:+` and `+`
     Alternative(Vec<Part>),
+    /// `:?` and `?`, with the message
+    Required(Vec<Part>),
     /// `#`, `##`, `%`, `%%` with the pattern.
     Trim {
         operator: &'static str,

@@ -160,11 +160,16 @@ impl Parser<'_> {
             return Ok(None);
         }
         let name = self.take_while(is_name).to_owned();
-        let mut is_element = false;
-        if self.peek() == Some(b'[') {
-            is_element = true;
-            self.take_while(|byte| !matches!(byte, b']' | b'\n' | b' ' | b'$' | b'`'));
-            self.accept("]");
+        let mut subscript = Word::default();
+        let is_element = self.peek() == Some(b'[');
+        if is_element {
+            match self.element_subscript() {
+                Some(parts) => subscript.parts = parts,
+                None => {
+                    self.position = start;
+                    return Ok(None);
+                }
+            }
         }
         let is_append = self.accept("+=");
         if !is_append && !self.accept("=") {
@@ -173,11 +178,12 @@ impl Parser<'_> {
         }
         if self.peek() == Some(b'(') {
             let values = self.array()?;
-            return Ok(Some(Assignment { name, is_append, values, is_array: true }));
+            return Ok(Some(Assignment { name, subscript, is_append, values, is_array: true }));
         }
         let value = self.word(Place::Value)?.unwrap_or_default();
         Ok(Some(Assignment {
             name,
+            subscript,
             is_append: is_append || is_element,
             values: vec![value],
             is_array: false,

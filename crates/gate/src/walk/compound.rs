@@ -54,7 +54,8 @@ impl Walker<'_> {
             }
             Kind::Test(words) => {
                 for word in words {
-                    self.fields(word)?;
+                    let fields = self.fields(word)?;
+                    self.subscripts(&fields)?;
                 }
                 Ok(Output::Nothing)
             }

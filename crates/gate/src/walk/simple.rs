@@ -61,6 +61,8 @@ impl Walker<'_> {
         for word in &assignment.values {
             fields.extend(if assignment.is_array { self.fields(word)? } else { self.texts(word)? });
         }
+        let subscript = self.fields(&assignment.subscript)?;
+        self.subscripts(&subscript)?;
         let mut value = Value { fields, is_array: assignment.is_array };
         self.judge_assignment(&assignment.name, &value.fields, program);
         if assignment.name == "PROMPT_COMMAND" {
@@ -75,6 +77,7 @@ impl Walker<'_> {
             let before = self.value(&assignment.name);
             value = appended(before, value);
         }
+        self.subscripts(&value.fields)?;
         self.set(&assignment.name, value);
         Ok(())
     }
@@ -101,9 +104,13 @@ impl Walker<'_> {
                 return Ok(output);
             }
             let name = program.text.rsplit('/').next().unwrap_or_default();
-            let name = name.strip_suffix(".exe").unwrap_or(name);
+            // zsh puts the path of a program in place of `=name`.
+            let name = name.strip_suffix(".exe").unwrap_or(name).trim_start_matches('=');
             let call = Call { name, program, arguments, stdin };
             walker.run_prepared(&call)?;
+            if super::subscripts::evaluates(call.name) {
+                walker.subscripts(call.arguments)?;
+            }
             if let Some(output) = walker.builtin(&call)? {
                 return Ok(output);
             }
@@ -138,7 +145,9 @@ impl Walker<'_> {
     }
 
     pub(crate) fn run_file(&mut self, path: &std::path::Path) {
-        let Some((_, prepared)) = self.prepared.iter().rev().find(|(other, _)| other == path) else { return };
+        // A directory is one that was fetched as a whole.
+        let holds = |(other, _): &&(std::path::PathBuf, Prepared)| path.starts_with(other);
+        let Some((_, prepared)) = self.prepared.iter().rev().find(holds) else { return };
         let shown = path.display().to_string();
         match prepared {
             Prepared::Executable => {

@@ -56,23 +56,27 @@ fn held_out_commands_get_their_verdict() {
     assert!(harmless.0 * 50 <= harmless.1, "{harmless:?} ask");
 }
 
-/// Written by someone who knew neither the rules nor the other sets. At first sight 296 of 300 dangerous ones asked or
-/// were denied, 115 of 117 hardline ones were denied, and 9 of 400 harmless ones asked.
+/// Sets by two authors who knew neither the rules nor the other sets, with the names of their files. At first sight 296
+/// and 291 of 300 dangerous ones asked or were denied, 115 of 117 and 59 of 60 hardline ones were denied, and 9 of 400
+/// and 6 of 300 harmless ones asked.
 #[test]
 fn independent_commands_get_their_verdict() {
-    let dangerous =
-        misses("independent dangerous", include_str!("../corpus/independent_dangerous.txt"), |verdict| {
-            verdict != Verdict::Allow
-        });
-    let hardline =
-        misses("independent hardline", include_str!("../corpus/independent_hardline.txt"), |verdict| {
-            verdict == Verdict::Deny
-        });
-    let harmless =
-        misses("independent harmless", include_str!("../corpus/independent_harmless.txt"), |verdict| {
-            verdict == Verdict::Allow
-        });
-    assert!(dangerous.0 * 100 <= dangerous.1, "{dangerous:?} run without a question");
-    assert_eq!(hardline.0, 0, "{hardline:?}");
-    assert!(harmless.0 * 50 <= harmless.1, "{harmless:?} ask");
+    let first = (
+        include_str!("../corpus/independent_dangerous.txt"),
+        include_str!("../corpus/independent_hardline.txt"),
+        include_str!("../corpus/independent_harmless.txt"),
+    );
+    let second = (
+        include_str!("../corpus/second_dangerous.txt"),
+        include_str!("../corpus/second_hardline.txt"),
+        include_str!("../corpus/second_harmless.txt"),
+    );
+    for (name, (dangerous, hardline, harmless)) in [("first", first), ("second", second)] {
+        let dangerous = misses(&format!("{name} dangerous"), dangerous, |verdict| verdict != Verdict::Allow);
+        let hardline = misses(&format!("{name} hardline"), hardline, |verdict| verdict == Verdict::Deny);
+        let harmless = misses(&format!("{name} harmless"), harmless, |verdict| verdict == Verdict::Allow);
+        assert!(dangerous.0 * 100 <= dangerous.1, "{name}: {dangerous:?} run without a question");
+        assert_eq!(hardline.0, 0, "{name}: {hardline:?}");
+        assert!(harmless.0 * 50 <= harmless.1, "{name}: {harmless:?} ask");
+    }
 }

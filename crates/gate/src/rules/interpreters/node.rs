@@ -112,6 +112,23 @@ const PROCESS: &[&str] = &[
     "config",
 ];
 
+/// The code without its `import ... from "module"` lines; `None` if one imports more than a module that only computes or
+/// reads.
+pub(super) fn without_imports(code: &str) -> Option<String> {
+    let mut rest = String::new();
+    for statement in code.split_inclusive([';', '\n']) {
+        let text = statement.trim().trim_end_matches(';').trim_end();
+        if !text.starts_with("import ") {
+            rest.push_str(statement);
+            continue;
+        }
+        let module = text.rsplit_once(" from ").map_or("", |(_, module)| module.trim());
+        let module = module.trim_matches(['"', '\'']).trim_start_matches("node:");
+        MODULES.contains(&module).then_some(())?;
+    }
+    Some(rest)
+}
+
 /// Returns true for code that starts nothing, sends nothing and writes nothing.
 pub(super) fn is_harmless(plain: &str, names: &[&str], code: &str) -> bool {
     if names.iter().any(|name| NAMES.contains(name))
