@@ -211,9 +211,21 @@ impl ProcessManager {
         self.kill(&row.ok_or_else(|| format!("no background process has the id {id}"))?).await
     }
 
-    /// Returns true for a process that was started here, or that a session here has.
-    pub fn has_watched(&self, id: &str) -> bool {
-        lock(&self.0.known).get(id).is_some_and(|known| known.watch != Watch::Unwatched)
+    /// The running processes that were started here, or that a session here has, oldest first.
+    pub async fn watched(&self) -> Result<Vec<(SessionId, ProcessState)>, String> {
+        let ids: Vec<String> = {
+            let known = lock(&self.0.known);
+            let running = known.iter().filter(|(_, known)| known.watch == Watch::Running);
+            running.map(|(id, _)| id.clone()).collect()
+        };
+        let mut watched = Vec::new();
+        for id in ids {
+            let Some(row) = self.store()?.process(&id).await.map_err(text)? else { continue };
+            watched.push((row.process.session.clone(), self.state(row).await?));
+        }
+        watched.retain(|(_, state)| state.exit.is_none());
+        watched.sort_by_key(|(_, state)| state.number);
+        Ok(watched)
     }
 
     /// Returns true if a notice may come for a session, or has come that it has not looked at.

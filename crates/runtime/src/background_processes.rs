@@ -62,9 +62,8 @@ impl Runtime {
     /// The running processes that sessions of this Hermes have started or looked at.
     pub async fn processes_left_running(&self) -> Result<Vec<SessionProcess>, RuntimeError> {
         let Some(manager) = self.opened_processes() else { return Ok(Vec::new()) };
-        let mut all = self.background_processes().await?;
-        all.retain(|process| process.is_running() && manager.has_watched(&process.state.id));
-        Ok(all)
+        let watched = manager.watched().await.map_err(RuntimeError::Processes)?;
+        Ok(watched.into_iter().map(|(session, state)| SessionProcess { session, state }).collect())
     }
 }
 

@@ -12,7 +12,7 @@ use hermes_conversation::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The tools of a turn: their definitions, the decision on a call, and running it.
 ///
@@ -77,13 +77,13 @@ impl Toolbox for Registry {
     }
 }
 
-/// A set of tools. Cheap to clone; the definitions are made once.
+/// A set of tools. Cheap to clone; the definitions are made once, when they are first wanted.
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn AnyTool>>,
     /// Those that are not sent with every request.
     waiting: Waiting,
-    definitions: Arc<[ToolDefinition]>,
+    definitions: Arc<OnceLock<Arc<[ToolDefinition]>>>,
 }
 
 impl Registry {
@@ -97,9 +97,7 @@ impl Registry {
     }
 
     fn with_waiting(tools: BTreeMap<String, Arc<dyn AnyTool>>, waiting: Waiting) -> Self {
-        let present: BTreeSet<&str> = tools.keys().chain(waiting.keys()).map(String::as_str).collect();
-        let definitions = tools.values().map(|tool| presence::definition(&**tool, &present)).collect();
-        Self { tools, waiting, definitions }
+        Self { tools, waiting, definitions: Arc::default() }
     }
 
     /// The same tools, and those for looking at what is no longer sent.
@@ -114,10 +112,14 @@ impl Registry {
     /// too much.
     #[must_use]
     pub fn with_catalogue(&self, deferral: Deferral) -> Self {
-        let tools = self.tools.iter().zip(self.definitions.iter());
+        let definitions = self.definitions();
+        let tools = self.tools.iter().zip(definitions.iter());
         let tools = tools.map(|((name, tool), told)| (name.as_str(), told, tool.is_seldom()));
         let waiting = catalogue::chosen(tools, deferral);
-        self.deferring(&waiting)
+        match waiting.is_empty() && self.waiting.is_empty() {
+            true => self.clone(),
+            false => self.deferring(&waiting),
+        }
     }
 
     /// The same tools, of which these wait in the catalogue.
@@ -252,7 +254,12 @@ impl Registry {
 
     /// The definitions that are sent to the model, sorted by name.
     pub fn definitions(&self) -> Arc<[ToolDefinition]> {
-        self.definitions.clone()
+        let made = self.definitions.get_or_init(|| {
+            let present: BTreeSet<&str> =
+                self.tools.keys().chain(self.waiting.keys()).map(String::as_str).collect();
+            self.tools.values().map(|tool| presence::definition(&**tool, &present)).collect()
+        });
+        made.clone()
     }
 
     pub fn names(&self) -> Vec<&str> {
