@@ -9,3 +9,4 @@ mod kills;
 mod lifetimes;
 mod role;
 mod starting;
+mod strays;
