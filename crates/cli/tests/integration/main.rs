@@ -23,6 +23,7 @@ mod files;
 mod fsyncs;
 mod golden_prompts;
 mod hooks;
+mod interactive;
 mod keys;
 mod layering;
 mod local_servers;

@@ -1,5 +1,6 @@
 //! `process`: looks at, answers and ends background processes.
 
+use super::background::PROCESS_TERMINAL;
 use crate::facts::text;
 use crate::{
     Action, CallScope, Concurrency, ProcessState, Processes, Refusal, Tool, ToolContext, ToolError,
@@ -182,11 +183,11 @@ async fn wait(
     let state = processes.look(id).await.map_err(ToolError::failed)?.ok_or_else(gone)?;
     if state.exit.is_some() {
         processes.learned(id).await.map_err(ToolError::failed)?;
-        let mut value = json!({"status": "exited", "output": tail(&state.output, AFTER_EXIT)});
+        let mut value = json!({"status": "exited", "output": newest(&state, AFTER_EXIT)});
         add_exit(&mut value, &state);
         return Ok(value);
     }
-    let mut value = json!({"status": waited, "output": tail(&state.output, WHILE_RUNNING)});
+    let mut value = json!({"status": waited, "output": newest(&state, WHILE_RUNNING)});
     if waited == "timeout" {
         let capped = seconds.is_some_and(|seconds| seconds > most);
         let limit = if capped { format!(" (at most {most} can be waited for)") } else { String::new() };
@@ -234,7 +235,7 @@ fn polled(state: &ProcessState) -> Value {
         "status": status(state),
         "pid": state.pid,
         "uptime_seconds": seconds(state),
-        "output_preview": tail(&state.output, IN_POLL),
+        "output_preview": newest(state, IN_POLL),
     });
     add_exit(&mut value, state);
     value
@@ -286,6 +287,16 @@ fn time(at: f64) -> String {
 }
 
 /// The last characters of a text.
+/// The end of the output. Of a terminal it is the whole screen: its first rows may be those that matter.
+fn newest(state: &ProcessState, most: usize) -> &str {
+    if !state.has_terminal {
+        return tail(&state.output, most);
+    }
+    let rows = usize::from(PROCESS_TERMINAL.rows);
+    let first = state.output.rmatch_indices('\n').nth(rows - 1).map_or(0, |(at, _)| at + 1);
+    &state.output[first..]
+}
+
 fn tail(text: &str, most: usize) -> &str {
     let cut = text.char_indices().rev().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
     &text[cut..]
