@@ -3,8 +3,8 @@
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
 use crate::{
-    Input, Ports, Session, TurnReport, calling, compacting, fallback, finish, hooking, mail, output_cap,
-    texts, tooling,
+    Input, Ports, Session, TurnReport, calling, compacting, fallback, finish, hooking, image_remedies, mail,
+    output_cap, texts, tooling,
 };
 use hermes_conversation::{CacheBreak, Message, Opening, Trigger, TurnEvent};
 use hermes_wire::Fault;
@@ -73,6 +73,7 @@ async fn apply(session: &mut Session, remedy: Remedy, ports: &Ports, cancel: &Ca
     match remedy {
         Remedy::Wait { delay, why } => wait(delay, &why, ports, cancel).await,
         Remedy::Mend { quirk, why } => {
+            let quirk = image_remedies::effective(session, quirk);
             session.quirks_mut().set(quirk);
             session.ledger.declare(CacheBreak::Learned);
             ports.events.send(TurnEvent::Status(texts::repaired(quirk, &why))).await;

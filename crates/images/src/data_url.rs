@@ -30,7 +30,8 @@ mod tests {
 
     #[test]
     fn data_urls_hold_the_bytes() {
-        let image = Fitted { kind: Kind::Gif, bytes: b"GIF89a".to_vec(), size: (1, 1), was: (1, 1) };
+        let image =
+            Fitted { kind: Kind::Gif, bytes: b"GIF89a".to_vec(), size: (1, 1), was: (1, 1), is_copy: false };
         assert_eq!(image.data_url(), "data:image/gif;base64,R0lGODlh");
         for (url, want) in [
             ("data:image/gif;base64,R0lGODlh", Some(&b"GIF89a"[..])),

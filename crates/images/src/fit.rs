@@ -42,6 +42,8 @@ pub struct Fitted {
     pub size: (u32, u32),
     /// Width and height before it was shrunk.
     pub was: (u32, u32),
+    /// The bytes are those of a smaller copy.
+    pub is_copy: bool,
 }
 
 /// Returns the image if it is within the limits, else a smaller copy of it, turned as its camera says. Takes time that
@@ -50,7 +52,7 @@ pub fn fit(bytes: Vec<u8>, limits: Limits) -> Result<Fitted, ImageError> {
     let Opened { kind, mut image, orientation } = open(&bytes)?;
     let was = size(&image);
     if limits.hold(&bytes, was) {
-        return Ok(Fitted { kind, bytes, size: was, was });
+        return Ok(Fitted { kind, bytes, size: was, was, is_copy: false });
     }
     drop(bytes);
     image.apply_orientation(orientation);
@@ -62,7 +64,7 @@ pub fn fit(bytes: Vec<u8>, limits: Limits) -> Result<Fitted, ImageError> {
         for kind in formats(kind, &image) {
             let bytes = encode(&image, *kind)?;
             if limits.hold(&bytes, size(&image)) {
-                return Ok(Fitted { kind: *kind, bytes, size: size(&image), was });
+                return Ok(Fitted { kind: *kind, bytes, size: size(&image), was, is_copy: true });
             }
             smallest = smallest.min(encoded_len(bytes.len()));
         }

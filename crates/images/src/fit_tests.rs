@@ -1,4 +1,5 @@
 use super::*;
+use hermes_testkit::{png, png_bomb};
 use image::{Rgb, RgbImage, Rgba, RgbaImage};
 use proptest::prelude::*;
 
@@ -30,7 +31,7 @@ fn image_within_the_limits_keeps_its_bytes() {
     for kind in ALL {
         let bytes = file(noise(20, 10), kind);
         let fitted = fit(bytes.clone(), Limits::STANDARD).unwrap();
-        assert_eq!(fitted, Fitted { kind, bytes, size: (20, 10), was: (20, 10) }, "{kind:?}");
+        assert_eq!(fitted, Fitted { kind, bytes, size: (20, 10), was: (20, 10), is_copy: false }, "{kind:?}");
     }
 }
 
@@ -68,7 +69,7 @@ fn large_image_is_shrunk_and_keeps_its_format_where_possible() {
 
 #[test]
 fn real_limits_hold_for_a_wide_image() {
-    let wide = file(noise(8_000, 2), Kind::Jpeg);
+    let wide = png(8_000, 2);
     assert_eq!(fit(wide.clone(), Limits::STANDARD).unwrap().size, (7_900, 2));
     assert_eq!(fit(wide, Limits::TIGHT).unwrap().size, (2_000, 1));
 }
@@ -112,18 +113,6 @@ fn animation_becomes_its_first_frame() {
     assert!(image.get_pixel(9, 9).0[0] > 150);
 }
 
-/// A PNG file that claims to have so many pixels.
-fn bomb(width: u32, height: u32) -> Vec<u8> {
-    let small = file(noise(2, 2), Kind::Png);
-    let mut header = [b"IHDR", &small[16..29]].concat();
-    header[4..8].copy_from_slice(&width.to_be_bytes());
-    header[8..12].copy_from_slice(&height.to_be_bytes());
-    let sum = header.iter().fold(!0_u32, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg()))
-    });
-    [&small[..12], &header, &(!sum).to_be_bytes(), &small[33..]].concat()
-}
-
 #[test]
 fn hostile_files_are_errors() {
     let cut = |kind: Kind| {
@@ -133,9 +122,9 @@ fn hostile_files_are_errors() {
     for (name, bytes, want) in [
         ("text", b"<svg></svg>".to_vec(), "not a PNG, JPEG, GIF or WebP image"),
         ("empty", Vec::new(), "not a PNG, JPEG, GIF or WebP image"),
-        ("bomb", bomb(50_000, 50_000), "more pixels than can be decoded"),
-        ("larger bomb", bomb(0x7fff_ffff, 0x7fff_ffff), "more pixels than can be decoded"),
-        ("wrong size", bomb(2, 900), "the PNG file is damaged or incomplete"),
+        ("bomb", png_bomb(50_000, 50_000), "more pixels than can be decoded"),
+        ("larger bomb", png_bomb(0x7fff_ffff, 0x7fff_ffff), "more pixels than can be decoded"),
+        ("wrong size", png_bomb(2, 900), "the PNG file is damaged or incomplete"),
         ("only the beginning", b"\x89PNG\r\n\x1a\n".to_vec(), "the PNG file is damaged or incomplete"),
         ("cut png", cut(Kind::Png), "the PNG file is damaged or incomplete"),
         ("cut jpeg", cut(Kind::Jpeg), "the JPEG file is damaged or incomplete"),

@@ -1,5 +1,6 @@
 //! The errors of starting or continuing a session.
 
+use hermes_attachments::ImageError;
 use hermes_config::ConfigError;
 use hermes_config::home::HomeError;
 use hermes_models::auth::CredentialError;
@@ -57,6 +58,8 @@ pub enum RuntimeError {
     Toolsets(Box<ToolChoiceError>),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Image(#[from] ImageError),
     #[error(transparent)]
     Credentials(#[from] CredentialError),
     #[error(transparent)]
