@@ -84,6 +84,7 @@ impl From<ToolChoiceError> for RuntimeError {
     fn from(error: ToolChoiceError) -> Self {
         match error {
             ToolChoiceError::Config(error) => Self::Config(error),
+            ToolChoiceError::Models(error) => error.into(),
             other => Self::Toolsets(Box::new(other)),
         }
     }
