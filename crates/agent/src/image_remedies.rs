@@ -6,14 +6,6 @@ use hermes_prompt::has_large_images;
 use hermes_wire::{Fault, FaultClass};
 use std::sync::Arc;
 
-/// Returns the quirk to set instead of `quirk`: images of which no smaller copy is sent are left out.
-pub(crate) fn effective(session: &mut Session, quirk: Quirk) -> Quirk {
-    match quirk {
-        Quirk::SmallImages if !can_shrink(session) => Quirk::NoImages,
-        other => other,
-    }
-}
-
 /// Sends smaller images from now on where a request has too many bytes; false where that changes nothing.
 pub(crate) async fn shrink(session: &mut Session, fault: &Fault, ports: &Ports) -> bool {
     let helps = fault.class == FaultClass::PayloadTooLarge && can_shrink(session);
@@ -43,7 +35,8 @@ async fn set(quirk: Quirk, session: &mut Session, fault: &Fault, ports: &Ports) 
     ports.events.send(TurnEvent::Status(texts::repaired(quirk, &fault.detail))).await;
 }
 
-fn can_shrink(session: &mut Session) -> bool {
+/// Returns true if smaller copies of images can be sent.
+pub(crate) fn can_shrink(session: &mut Session) -> bool {
     let quirks = *session.quirks_mut();
     !quirks.small_images && !quirks.no_images && has_large_images(session.history.messages())
 }
