@@ -383,4 +383,17 @@ mod tests {
             assert_eq!(message.content.as_text(), want);
         }
     }
+
+    #[test]
+    fn note_goes_beside_images_and_after_text() {
+        let result = || ToolMessage::new(CallId::new("c"), "t", "text");
+        let mut plain = result();
+        plain.add_note("note");
+        assert_eq!((plain.content.as_text(), plain.api_content.as_deref()), ("text", Some("text\n\nnote")));
+        let mut shown = result().with_images(&["data:x".to_owned()]);
+        shown.add_note("note");
+        let want = r#"[{"type":"text","text":"text"},{"type":"image_url","image_url":{"url":"data:x"}},{"type":"text","text":"note"}]"#;
+        assert_eq!((shown.content.as_text(), shown.api_content), (want, None));
+        assert_eq!(result().with_images(&[]), result());
+    }
 }

@@ -55,8 +55,12 @@ impl Tool for VisionAnalyze {
         match Source::of(&args.image_url) {
             Source::Data(_) => None,
             Source::Web(url) => cx.web()?.refusal(url).map(Refusal::Denied),
+            // An image is a file of this machine like any other.
             Source::File(path) => {
-                protect::unreadable(&cx.resolve(path, &cx.cwd()), cx.places()).map(Refusal::Denied)
+                let withheld = cx.settings().withheld(Toolset::File.as_str()).map(str::to_owned);
+                let denied =
+                    withheld.or_else(|| protect::unreadable(&cx.resolve(path, &cx.cwd()), cx.places()));
+                denied.map(Refusal::Denied)
             }
         }
     }

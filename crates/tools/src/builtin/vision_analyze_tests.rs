@@ -1,6 +1,9 @@
 use super::*;
 use crate::testing::Bench;
-use crate::{Analysis, Finished, RunScope, ToolSetup, Vision, Web, WebHit, WebPage};
+use crate::{
+    Analysis, ApprovalMode, FILE_TOOLSETS, Finished, RunScope, ToolSettings, ToolSetup, Vision, Web, WebHit,
+    WebPage, Withheld,
+};
 use hermes_conversation::{BoxFuture, Content, Cost, IntentId, StartPermit};
 use hermes_testkit::{png, png_bomb};
 use serde_json::Value;
@@ -147,7 +150,7 @@ async fn model_that_sees_images_gets_the_image() {
 }
 
 #[tokio::test]
-async fn what_is_no_image_is_an_error_and_is_not_sent() {
+async fn files_that_are_not_images_are_errors_and_not_sent() {
     let desk = Desk::new();
     let cut = png(20, 20);
     desk.write("text.png", b"#!/bin/sh");
@@ -187,6 +190,20 @@ async fn protected_files_and_refused_addresses_are_denied() {
         }
     }
     assert!(desk.eyes.0.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn files_are_withheld_with_the_file_tools() {
+    let withheld = vec![Withheld { toolsets: FILE_TOOLSETS, why: "commands run in a container".to_owned() }];
+    let mut desk = Desk::new();
+    desk.write("a.png", &png(1, 1));
+    let settings = ToolSettings { withheld, ..ToolSettings::with_approvals(ApprovalMode::Off) };
+    let setup = Bench::setup(&desk.bench.root());
+    desk.bench.cx = ToolContext::new(ToolSetup { settings, vision: Some(desk.eyes.clone()), ..setup });
+    let error = desk.error("a.png", true).await;
+    assert!(error.contains("commands run in a container"), "{error}");
+    let value = desk.answer(&data_url(&png(1, 1)), "what?").await;
+    assert_eq!(value["success"], true, "{value}");
 }
 
 #[tokio::test]
