@@ -113,6 +113,8 @@ pub struct AuxAnswer {
 pub struct AuxFailure {
     /// The fault of the last model; `None` if no model was called.
     pub class: Option<FaultClass>,
+    /// A model refused an image as too large.
+    pub has_large_image: bool,
     /// A sentence for the user.
     pub why: String,
 }
@@ -140,7 +142,7 @@ pub async fn answer_in_order(
     let available: Vec<_> = stops.iter().filter(|model| !cooldowns.covers(model.as_ref())).collect();
     let stops = if available.is_empty() { stops.iter().collect() } else { available };
     let mut last = "no model can be asked; see `hermes model tasks`".to_owned();
-    let (mut class, mut first) = (None, None);
+    let (mut class, mut first, mut has_large_image) = (None, None, false);
     for model in stops {
         let (mut retries, mut keys) = (0, 0);
         loop {
@@ -149,6 +151,7 @@ pub async fn answer_in_order(
                 Err(failure) => classify(&failure),
             };
             class = Some(fault.class);
+            has_large_image |= matches!(fault.class, FaultClass::ImageTooLarge | FaultClass::PayloadTooLarge);
             last = format!("{}/{}: {}", model.profile().issuer.provider, model.profile().model, fault.detail);
             if keys < KEYS && is_about_the_key(fault.class) && model.another_key(&fault).await {
                 keys += 1;
@@ -164,13 +167,14 @@ pub async fn answer_in_order(
                     break;
                 }
                 AuxStep::GiveUp => {
-                    return Err(AuxFailure { class, why: format!("{}: {last}", task.as_str()) });
+                    let why = format!("{}: {last}", task.as_str());
+                    return Err(AuxFailure { class, has_large_image, why });
                 }
             }
             retries += 1;
         }
     }
-    Err(AuxFailure { class, why: format!("{}: {last}", task.as_str()) })
+    Err(AuxFailure { class, has_large_image, why: format!("{}: {last}", task.as_str()) })
 }
 
 /// Asks, and once more with more room where the answer was cut before it said enough: some models think at

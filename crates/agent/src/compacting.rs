@@ -8,12 +8,9 @@ use crate::context_state::ToldWindow;
 use crate::engine_view::window_of;
 use crate::epoch::{Prepared, adopt, prepare};
 use crate::turn::{Event, When};
-use crate::{Ports, Session, texts};
-use hermes_conversation::{
-    CacheBreak, Compaction, CompactionReport, Message, Node, Quirk, RecordError, Trigger, TurnEvent,
-};
+use crate::{Ports, Session, image_remedies, texts};
+use hermes_conversation::{Compaction, CompactionReport, Node, RecordError, Trigger, TurnEvent};
 use hermes_wire::{Fault, FaultClass, overflow};
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The result of an attempt at compaction.
@@ -99,12 +96,19 @@ pub(crate) async fn after_refusal(
         let told = ToldWindow { tokens, is_lasting: !is_tier };
         session.context.hear_window(ports.route.current().profile(), told);
     }
+    // Loses less than a summary does.
+    if image_remedies::shrink(session, &fault, ports).await {
+        return Event::Remedied;
+    }
     // A shorter conversation was too large, too: then it is not the words.
-    if session.context.past.in_this_turn > 0 && leave_out_images(session, &fault, ports).await {
+    if session.context.past.in_this_turn > 0 && image_remedies::leave_out(session, &fault, ports).await {
         return Event::Remedied;
     }
     if ports.engine.threshold(&window_of(session, ports)).is_none() {
-        return Event::NotCompacted { fault, why: None };
+        return match image_remedies::leave_out(session, &fault, ports).await {
+            true => Event::Remedied,
+            false => Event::NotCompacted { fault, why: None },
+        };
     }
     let why = match compact(session, Trigger::Overflow, None, ports, cancel).await {
         Compacted::Done(_) => return Event::Remedied,
@@ -113,7 +117,7 @@ pub(crate) async fn after_refusal(
         Compacted::Cancelled => return Event::Cancelled(When::CallingModel),
         Compacted::StoreFailed(error) => return Event::StoreFailed(error),
     };
-    match leave_out_images(session, &fault, ports).await {
+    match image_remedies::leave_out(session, &fault, ports).await {
         true => Event::Remedied,
         false => Event::NotCompacted { fault, why },
     }
@@ -135,23 +139,6 @@ fn far_below(counted: u64, claimed: Option<u64>, known: Option<u64>) -> Option<u
         (claimed, known) => claimed.or(known)?,
     };
     (counted.saturating_mul(2) < window).then_some(window)
-}
-
-/// Leaves the images in the results of tools out from now on, where a request has too many bytes; false where
-/// that changes nothing.
-async fn leave_out_images(session: &mut Session, fault: &Fault, ports: &Ports) -> bool {
-    const QUIRK: Quirk = Quirk::TextResults;
-    let has_image =
-        |message: &Arc<Message>| matches!(&**message, Message::Tool(result) if result.content.has_image());
-    let is_about_bytes = fault.class == FaultClass::PayloadTooLarge;
-    if !is_about_bytes || session.quirks_mut().has(QUIRK) || !session.history.messages().iter().any(has_image)
-    {
-        return false;
-    }
-    session.quirks_mut().set(QUIRK);
-    session.ledger.declare(CacheBreak::Learned);
-    ports.events.send(TurnEvent::Status(texts::repaired(QUIRK, &fault.detail))).await;
-    true
 }
 
 /// Makes the history smaller if the engine finds that it should be, in the same session. `focus` is what the

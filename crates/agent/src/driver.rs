@@ -3,11 +3,11 @@
 use crate::recovery::Remedy;
 use crate::turn::{Event, Step, Turn, When};
 use crate::{
-    Input, Ports, Session, TurnReport, calling, compacting, fallback, finish, hooking, mail, output_cap,
-    texts, tooling,
+    Input, Ports, Session, TurnReport, calling, compacting, fallback, finish, hooking, image_remedies, mail,
+    output_cap, texts, tooling,
 };
 use hermes_conversation::{CacheBreak, Message, Opening, Trigger, TurnEvent};
-use hermes_wire::Fault;
+use hermes_wire::{Fault, FaultClass};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,10 @@ async fn drive(session: &mut Session, input: Input, ports: &Ports, cancel: &Canc
         .asked_in(ports.route.current().profile().mode);
     let mut event = begin(session, input, ports, cancel).await;
     loop {
+        let is_image = matches!(&event, Event::Failed(fault) if fault.class == FaultClass::ImageTooLarge);
+        if is_image && !image_remedies::can_shrink(session) {
+            turn.images_are_small();
+        }
         event = match turn.next(event) {
             Step::CallModel(asking) => calling::call_model(session, ports, asking, cancel).await,
             Step::RunTools(reply) => {

@@ -93,7 +93,7 @@ pub(crate) async fn after_tool(
         return;
     }
     let ToolCall { id, name, arguments, .. } = call.clone();
-    let result = ended.message.content.as_text().to_owned();
+    let result = ended.message.content.plain_text().into_owned();
     let point = HookPoint::AfterTool { id, name, arguments, result, status, millis: ended.millis };
     tell(session, point, ports, cancel).await;
 }

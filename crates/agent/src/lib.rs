@@ -16,6 +16,7 @@ mod epoch;
 mod fallback;
 mod finish;
 mod hooking;
+mod image_remedies;
 pub mod loop_guard;
 mod mail;
 mod output_cap;

@@ -37,7 +37,10 @@ pub(crate) fn join(message: &mut ToolMessage, mail: &[Mail]) {
 
 /// Removes the markers of user messages from a result that contains them already.
 pub(crate) fn disarm(message: &mut ToolMessage) {
-    if let Some(harmless) = without_pretence(sent(message)) {
+    // The texts beside images are of tools alone.
+    if can_join(message)
+        && let Some(harmless) = without_pretence(sent(message))
+    {
         message.api_content = Some(harmless);
     }
 }

@@ -134,8 +134,8 @@ pub fn decide(fault: &Fault, spent: &Spent, limits: &Limits) -> Option<Remedy> {
     if is_too_long(fault.class) && spent.compactions < limits.compactions {
         return Some(Remedy::Compact(fault.clone()));
     }
-    if let Some(quirk) = repair(fault.class).filter(|quirk| !spent.repaired.has(*quirk)) {
-        return Some(Remedy::Mend { quirk, why: fault.detail.clone() });
+    if let Some(quirk) = repairs(fault.class).iter().find(|quirk| !spent.repaired.has(**quirk)) {
+        return Some(Remedy::Mend { quirk: *quirk, why: fault.detail.clone() });
     }
     if is_about_the_key(fault.class) && !spent.keys_spent && spent.keys < limits.keys {
         return Some(Remedy::NextKey(fault.clone()));
@@ -176,20 +176,20 @@ fn may_be_about_the_cap(class: FaultClass) -> bool {
     matches!(class, Format | ContextOverflow | Budget)
 }
 
-/// The change of the request that helps once, where there is one.
-fn repair(class: FaultClass) -> Option<Quirk> {
+/// The changes of the request that help once each, in the order in which they are tried.
+fn repairs(class: FaultClass) -> &'static [Quirk] {
     use FaultClass::*;
-    Some(match class {
-        StreamingUnsupported => Quirk::NoStreaming,
-        ThinkingSignature | EncryptedContent => Quirk::NoReasoningReplay,
-        SchemaKeywords => Quirk::PlainSchemas,
-        ToolImages => Quirk::TextResults,
-        ImageTooLarge => Quirk::NoImages,
+    match class {
+        StreamingUnsupported => &[Quirk::NoStreaming],
+        ThinkingSignature | EncryptedContent => &[Quirk::NoReasoningReplay],
+        SchemaKeywords => &[Quirk::PlainSchemas],
+        ToolImages => &[Quirk::TextResults],
+        ImageTooLarge => &[Quirk::SmallImages, Quirk::NoImages],
         RateLimited | UpstreamRateLimited | Overloaded | Server | Timeout | StreamCut | Garbled | Unknown
         | Unreachable | Auth | Billing | Certificate | ContextOverflow | PayloadTooLarge
         | LongContextTier | LongContextBeta | ModelNotFound | ContentPolicy | ProviderPolicy | Budget
-        | Format => return None,
-    })
+        | Format => &[],
+    }
 }
 
 /// The same request again, after a while.

@@ -47,7 +47,7 @@ fn the_remedy_fits_the_fault_and_what_was_spent() {
         (EncryptedContent, None, 1, mends(Quirk::NoReasoningReplay)),
         (SchemaKeywords, None, 1, mends(Quirk::PlainSchemas)),
         (ToolImages, None, 1, mends(Quirk::TextResults)),
-        (ImageTooLarge, None, 1, mends(Quirk::NoImages)),
+        (ImageTooLarge, None, 1, mends(Quirk::SmallImages)),
         (Certificate, None, 1, None),
         (ProviderPolicy, None, 1, None),
         (Auth, None, 1, None),

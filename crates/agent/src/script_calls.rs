@@ -166,6 +166,8 @@ impl ScriptCalls {
                     events: ports.events.relay(),
                     ask: ports.ask.clone(),
                     result_limit: LONGEST_RESULT,
+                    // A script gets text.
+                    sees_images: false,
                     caller: Caller::Script,
                 };
                 ports.tools.run(prepared, permit, &ports.tool_context, scope).await

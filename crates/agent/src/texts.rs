@@ -44,6 +44,7 @@ pub(crate) fn repaired(quirk: Quirk, why: &str) -> String {
         Quirk::NoReasoningReplay => "leaving out earlier reasoning",
         Quirk::PlainSchemas => "describing the tools more simply",
         Quirk::TextResults => "sending the results of tools as text",
+        Quirk::SmallImages => "shrinking the images of this conversation",
         Quirk::NoImages => "going on without the images of this conversation",
     };
     format!("{why}; {instead} from now on")

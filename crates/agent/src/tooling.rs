@@ -85,6 +85,8 @@ pub(crate) struct Made {
 struct CallPlace<'a> {
     lease: &'a Lease,
     turn: Option<&'a OpenTurn>,
+    /// The model can be shown the images of results.
+    sees_images: bool,
 }
 
 impl Batch {
@@ -168,7 +170,9 @@ impl Batch {
                 self.unsettled.extend(stopped(calls, session, ports, cancel).await);
                 continue;
             }
-            let place = CallPlace { lease: &session.lease, turn: session.turn.as_ref() };
+            let sees_images = ports.route.current().profile().sees_images == Some(true)
+                && session.quirks_mut().shows_results();
+            let place = CallPlace { lease: &session.lease, turn: session.turn.as_ref(), sees_images };
             let ended = join_all(calls.into_iter().map(|call| carry_out(call, place, ports, cancel))).await;
             let (mut ended, made): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
             self.fit(&mut ended, ports);
@@ -223,10 +227,7 @@ impl Batch {
             Repetition::Warn { kind, times } => (kind, times, false),
             Repetition::Stop { kind, times } => (kind, times, true),
         };
-        // The warning is only in what is sent; the stored result stays clean.
-        let sent = message.api_content.as_deref().unwrap_or(message.content.as_text());
-        message.api_content =
-            Some(format!("{sent}\n\n{}", texts::loop_warning(kind, &made.call.name, times)));
+        message.add_note(&texts::loop_warning(kind, &made.call.name, times));
         if is_stop {
             self.stopped_loop = Some(texts::loop_stopped(kind, &made.call.name, times));
         }
@@ -473,6 +474,7 @@ async fn carry_out(
                 events: ports.events.relay(),
                 ask: ports.ask.clone(),
                 result_limit: result_limit(ports.route.current().profile().context_length),
+                sees_images: place.sees_images,
                 caller: Caller::Model(script.clone().map(|script| script as Arc<dyn InnerCalls>)),
             };
             ports.tools.run(prepared, permit, &ports.tool_context, scope).await
@@ -480,7 +482,7 @@ async fn carry_out(
         _ => prepared.into_refused(),
     };
     let (failed, millis) = (ended.failed, ended.millis);
-    let result = ended.message.content.as_text().to_owned();
+    let result = ended.message.content.plain_text().into_owned();
     let facts = ports.tools.facts(&call.name);
     let is_unanswered = failed && refused.is_none() && facts.user_answer.is_some() && cancel.is_cancelled();
     let ending = if is_unanswered { CallEnding::Unanswered } else { ending };

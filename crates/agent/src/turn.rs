@@ -12,7 +12,7 @@ use crate::recovery::{Limits, OutputCap, Remedy, Spent, decide};
 use crate::stop_checks::only_promises;
 use crate::texts;
 use crate::{IntentCheck, NotCompacted};
-use hermes_conversation::FinishReason;
+use hermes_conversation::{FinishReason, Quirk};
 use hermes_wire::{ApiMode, CallState, Fault, FaultClass, Reply};
 
 /// Times that the same request is sent again because arguments of its reply could not be read.
@@ -95,6 +95,11 @@ impl Turn {
     pub fn with_fallbacks(mut self, count: u32) -> Self {
         self.spent.fallbacks_left = count;
         self
+    }
+
+    /// A smaller copy of no image can be sent any more.
+    pub fn images_are_small(&mut self) {
+        self.spent.repaired.set(Quirk::SmallImages);
     }
 
     /// The same turn, with a model that is asked in this format.

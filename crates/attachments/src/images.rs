@@ -1,14 +1,17 @@
 //! Images of a message.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hermes_conversation::{Content, RawJson, UserMessage};
+use hermes_images::{Fitted, Limits, fit};
+use hermes_tools::Vision;
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The largest image that is accepted. Providers accept less and reject larger ones themselves.
-const MAX_IMAGE: u64 = 20 << 20;
+/// The largest file that is read. A large image is shrunk before it is sent.
+const MAX_IMAGE: u64 = 50 << 20;
+/// Characters of the prompt that a question about an image repeats.
+const MOST_CONTEXT: usize = 2_000;
 
 /// An image that cannot be attached.
 #[derive(Debug, thiserror::Error)]
@@ -17,17 +20,21 @@ pub enum ImageError {
     Unreadable { path: PathBuf, cause: std::io::Error },
     #[error("{path} is larger than {} MiB", MAX_IMAGE >> 20)]
     TooLarge { path: PathBuf },
-    #[error("{path} is not a PNG, JPEG, GIF or WebP image")]
-    Unknown { path: PathBuf },
+    #[error("{path} cannot be attached: {cause}")]
+    Unusable { path: PathBuf, cause: hermes_images::ImageError },
+    /// The model cannot see images, and no other model described this one.
+    #[error("the prompt was not sent: the model cannot see images, and {0}")]
+    NotDescribed(String),
 }
 
 /// An image, ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    url: String,
+    fitted: Fitted,
 }
 
 impl Image {
+    /// Reads an image, and shrinks it if it is too large for providers.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let unreadable = |cause| ImageError::Unreadable { path: path.to_owned(), cause };
         let file = std::fs::File::open(path).map_err(unreadable)?;
@@ -36,19 +43,8 @@ impl Image {
         if bytes.len() as u64 > MAX_IMAGE {
             return Err(ImageError::TooLarge { path: path.to_owned() });
         }
-        let kind = kind(&bytes).ok_or_else(|| ImageError::Unknown { path: path.to_owned() })?;
-        Ok(Self { url: format!("data:{kind};base64,{}", STANDARD.encode(&bytes)) })
-    }
-}
-
-/// The media type of an image by its first bytes; file names are not reliable.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
+        let unusable = |cause| ImageError::Unusable { path: path.to_owned(), cause };
+        Ok(Self { fitted: fit(bytes, Limits::STANDARD).map_err(unusable)? })
     }
 }
 
@@ -58,8 +54,9 @@ pub fn message_with_images(text: &str, images: &[Image]) -> UserMessage {
         return UserMessage::text(text);
     }
     let words = json!({ "type": "text", "text": text });
-    let pictures =
-        images.iter().map(|image| json!({ "type": "image_url", "image_url": { "url": image.url } }));
+    let pictures = images
+        .iter()
+        .map(|image| json!({ "type": "image_url", "image_url": { "url": image.fitted.data_url() } }));
     let parts: Vec<Value> = std::iter::once(words).chain(pictures).collect();
     match RawJson::of(&parts) {
         Some(parts) => UserMessage { content: Content::Parts(parts), api_content: None },
@@ -67,41 +64,27 @@ pub fn message_with_images(text: &str, images: &[Image]) -> UserMessage {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn images_are_known_by_their_bytes() {
-        for (bytes, want) in [
-            (&b"\x89PNG\r\n\x1a\n..."[..], Some("image/png")),
-            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
-            (b"GIF89a", Some("image/gif")),
-            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
-            (b"<svg>", None),
-            (b"", None),
-        ] {
-            assert_eq!(kind(bytes), want);
-        }
+/// Returns a message with text and descriptions of the images, for a model that cannot see them.
+pub async fn message_with_descriptions(
+    text: &str,
+    images: &[Image],
+    vision: &dyn Vision,
+) -> Result<UserMessage, ImageError> {
+    let context: String = text.chars().take(MOST_CONTEXT).collect();
+    let question = format!(
+        "Describe this image for someone who cannot see it and has to act on the following message. Begin with what it \
+         is, then give every detail that may matter, with all text in it.\n\nThe message:\n{context}"
+    );
+    let mut message = text.to_owned();
+    for (place, image) in images.iter().enumerate() {
+        let described = vision.describe(image.fitted.bytes.clone(), &question).await;
+        let description = described.map_err(ImageError::NotDescribed)?.text;
+        let number = place + 1;
+        let _ = write!(message, "\n\n[Image {number}, as another model describes it]\n{description}");
     }
-
-    #[test]
-    fn a_message_has_text_and_images() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.txt");
-        std::fs::write(&path, b"GIF89a").unwrap();
-        let image = Image::read(&path).unwrap();
-        let message = message_with_images("look", &[image]);
-        assert_eq!(
-            message.content.as_text(),
-            r#"[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlh"}}]"#
-        );
-        assert_eq!(message_with_images("plain", &[]), UserMessage::text("plain"));
-        std::fs::write(&path, b"nothing").unwrap();
-        let error = Image::read(&path).unwrap_err().to_string();
-        assert!(error.ends_with("is not a PNG, JPEG, GIF or WebP image"), "{error}");
-        assert!(Image::read(&dir.path().join("none")).is_err());
-        std::fs::File::create(&path).unwrap().set_len(MAX_IMAGE + 1).unwrap();
-        assert!(matches!(Image::read(&path), Err(ImageError::TooLarge { .. })));
-    }
+    Ok(UserMessage::text(message))
 }
+
+#[cfg(test)]
+#[path = "images_tests.rs"]
+mod tests;

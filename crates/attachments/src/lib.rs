@@ -6,5 +6,5 @@
 mod images;
 mod references;
 
-pub use images::{Image, ImageError, message_with_images};
+pub use images::{Image, ImageError, message_with_descriptions, message_with_images};
 pub use references::{ExpandedPrompt, References, Sources};

@@ -107,6 +107,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Processes(_) => Exit::Internal,
             RuntimeError::Store(error) => of_store(error),
             RuntimeError::Credentials(error) => of_credentials(error),
+            RuntimeError::Image(_) => Exit::FailedTurn,
             RuntimeError::Recording(error) => of_recording(error),
         };
         Self::new(exit, error.explained())

@@ -71,8 +71,11 @@ pub fn display_result(result: &str) -> Cow<'_, str> {
         return Cow::Borrowed(result);
     };
     let text = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let mut shown: Vec<String> =
-        ["output", "content", "message"].iter().filter_map(|name| text(name)).map(str::to_owned).collect();
+    let mut shown: Vec<String> = ["output", "content", "message", "analysis"]
+        .iter()
+        .filter_map(|name| text(name))
+        .map(str::to_owned)
+        .collect();
     shown.extend(text("error").map(|error| format!("error: {error}")));
     shown.extend(
         fields
@@ -80,8 +83,9 @@ pub fn display_result(result: &str) -> Cow<'_, str> {
             .filter(|code| **code != 0 && code.is_number())
             .map(|code| format!("[exit {code}]")),
     );
-    let has_envelope =
-        ["output", "content", "message", "error", "exit_code"].iter().any(|name| fields.contains_key(*name));
+    let has_envelope = ["output", "content", "message", "analysis", "error", "exit_code"]
+        .iter()
+        .any(|name| fields.contains_key(*name));
     match (shown.is_empty(), has_envelope) {
         (false, _) => Cow::Owned(shown.join("\n")),
         (true, true) => Cow::Borrowed("(no output)"),
@@ -149,6 +153,7 @@ mod tests {
             (r#"{"output":"x","exit_code":3,"error":null}"#, "x\n[exit 3]"),
             (r#"{"error":"Not run: denied"}"#, "error: Not run: denied"),
             (r#"{"output":"x"} and a hint"#, "x"),
+            (r#"{"success":true,"analysis":"a cat"}"#, "a cat"),
             (r#"{"todos":[]}"#, r#"{"todos":[]}"#),
             ("plain", "plain"),
             ("{broken", "{broken"),

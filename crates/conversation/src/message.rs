@@ -207,6 +207,12 @@ fn with_part_before(text: &str, parts: &RawJson) -> Option<RawJson> {
     RawJson::of(&list)
 }
 
+fn with_part_after(parts: &RawJson, text: &str) -> Option<RawJson> {
+    let mut list: Vec<RawJson> = serde_json::from_str(parts.as_str()).ok()?;
+    list.push(RawJson::of(&serde_json::json!({ "type": "text", "text": text }))?);
+    RawJson::of(&list)
+}
+
 impl ToolMessage {
     pub fn new(call_id: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
@@ -216,6 +222,30 @@ impl ToolMessage {
             api_content: None,
             disposition: None,
         }
+    }
+
+    /// The result with images after its text, given as data URLs.
+    pub fn with_images(mut self, urls: &[String]) -> Self {
+        let text = serde_json::json!({ "type": "text", "text": self.content.as_text() });
+        let image = |url| serde_json::json!({ "type": "image_url", "image_url": { "url": url } });
+        let parts: Vec<Value> = std::iter::once(text).chain(urls.iter().map(image)).collect();
+        if let Some(parts) = RawJson::of(&parts).filter(|_| !urls.is_empty()) {
+            self.content = Content::Parts(parts);
+        }
+        self
+    }
+
+    /// Adds a note after the text that is sent. The text that is stored as the result stays as it is, except beside
+    /// images, which are sent as they are stored.
+    pub fn add_note(&mut self, note: &str) {
+        if let (None, Content::Parts(parts)) = (&self.api_content, &self.content)
+            && let Some(longer) = with_part_after(parts, note)
+        {
+            self.content = Content::Parts(longer);
+            return;
+        }
+        let sent = self.api_content.as_deref().unwrap_or(self.content.as_text());
+        self.api_content = Some(format!("{sent}\n\n{note}"));
     }
 
     pub fn with_disposition(mut self, disposition: Disposition) -> Self {
@@ -352,5 +382,18 @@ mod tests {
             let message = UserMessage { content, api_content: None }.preceded_by("a");
             assert_eq!(message.content.as_text(), want);
         }
+    }
+
+    #[test]
+    fn note_goes_beside_images_and_after_text() {
+        let result = || ToolMessage::new(CallId::new("c"), "t", "text");
+        let mut plain = result();
+        plain.add_note("note");
+        assert_eq!((plain.content.as_text(), plain.api_content.as_deref()), ("text", Some("text\n\nnote")));
+        let mut shown = result().with_images(&["data:x".to_owned()]);
+        shown.add_note("note");
+        let want = r#"[{"type":"text","text":"text"},{"type":"image_url","image_url":{"url":"data:x"}},{"type":"text","text":"note"}]"#;
+        assert_eq!((shown.content.as_text(), shown.api_content), (want, None));
+        assert_eq!(result().with_images(&[]), result());
     }
 }

@@ -15,6 +15,8 @@ pub struct Quirks {
     pub plain_schemas: bool,
     /// The endpoint accepts tool results as text only.
     pub text_results: bool,
+    /// The endpoint rejects images of the usual size.
+    pub small_images: bool,
     /// The endpoint rejects images.
     pub no_images: bool,
 }
@@ -26,12 +28,19 @@ pub enum Quirk {
     NoReasoningReplay,
     PlainSchemas,
     TextResults,
+    SmallImages,
     NoImages,
 }
 
 impl Quirk {
-    pub const ALL: [Self; 5] =
-        [Self::NoStreaming, Self::NoReasoningReplay, Self::PlainSchemas, Self::TextResults, Self::NoImages];
+    pub const ALL: [Self; 6] = [
+        Self::NoStreaming,
+        Self::NoReasoningReplay,
+        Self::PlainSchemas,
+        Self::TextResults,
+        Self::SmallImages,
+        Self::NoImages,
+    ];
 }
 
 impl Quirks {
@@ -41,8 +50,14 @@ impl Quirks {
             Quirk::NoReasoningReplay => self.no_reasoning_replay,
             Quirk::PlainSchemas => self.plain_schemas,
             Quirk::TextResults => self.text_results,
+            Quirk::SmallImages => self.small_images,
             Quirk::NoImages => self.no_images,
         }
+    }
+
+    /// Returns true if the results of tools are sent with their images.
+    pub fn shows_results(self) -> bool {
+        !self.no_images && !self.text_results
     }
 
     pub fn set(&mut self, quirk: Quirk) {
@@ -51,6 +66,7 @@ impl Quirks {
             Quirk::NoReasoningReplay => &mut self.no_reasoning_replay,
             Quirk::PlainSchemas => &mut self.plain_schemas,
             Quirk::TextResults => &mut self.text_results,
+            Quirk::SmallImages => &mut self.small_images,
             Quirk::NoImages => &mut self.no_images,
         };
         *field = true;

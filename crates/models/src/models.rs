@@ -114,6 +114,7 @@ impl<'a> Models<'a> {
         let model = HttpModel::new(endpoint, self.clients.clone(), Secrets::clone(self.secrets))
             .with_thinking(thinking)
             .with_window(facts.window.value)
+            .with_sight(facts.sees_images.map(|fact| fact.value))
             .with_text_tool_calls(self.takes_text_tool_calls(endpoint)?)
             .with_patience(self.config.time_limits_with(&endpoint.label(), &endpoint.model)?)
             .with_cache_ttl(ttl)

@@ -1,5 +1,6 @@
 //! Removes the parts of a request that an endpoint does not take.
 
+use crate::small_images;
 use hermes_conversation::{Content, Message, Quirks, RawJson, ToolDefinition, ToolMessage, UserMessage};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -39,20 +40,26 @@ fn simplify(map: &mut Map<String, Value>) {
 
 /// The messages without what `quirks` say is not taken.
 pub(crate) fn messages(messages: Arc<Vec<Arc<Message>>>, quirks: Quirks) -> Arc<Vec<Arc<Message>>> {
-    if !quirks.no_images && !quirks.text_results {
+    if !quirks.no_images && !quirks.text_results && !quirks.small_images {
         return messages;
     }
-    Arc::new(messages.iter().map(|message| plainer(message, quirks)).collect())
+    let changed = messages.iter().map(|message| match quirks.small_images && !quirks.no_images {
+        true => plainer(&small_images::shrunk(message), quirks),
+        false => plainer(message, quirks),
+    });
+    Arc::new(changed.collect())
 }
 
 fn plainer(message: &Arc<Message>, quirks: Quirks) -> Arc<Message> {
     let changed = match message.as_ref() {
-        Message::User(said) if quirks.no_images => without_images(&said.content)
+        Message::User(said) if quirks.no_images => without_images(&said.content, NO_IMAGE)
             .map(|content| Message::User(UserMessage { content, ..said.clone() })),
         Message::Tool(result) => {
-            let content = match quirks.text_results {
-                true => as_text(&result.content),
-                false => without_images(&result.content),
+            let note = not_shown(&result.tool_name);
+            let content = match (quirks.text_results, quirks.no_images) {
+                (true, _) => as_text(&result.content, &note),
+                (false, true) => without_images(&result.content, &note),
+                (false, false) => None,
             };
             content.map(|content| Message::Tool(ToolMessage { content, ..result.clone() }))
         }
@@ -72,21 +79,26 @@ fn is_image(part: &Value) -> bool {
     part["type"].as_str().is_some_and(|kind| kind.contains("image"))
 }
 
-/// The same parts with a word in the place of every image; `None` if there is none.
-fn without_images(content: &Content) -> Option<Content> {
+/// Stands where an image of a result was. Its tool knows that the model takes no images, and describes it.
+fn not_shown(tool: &str) -> String {
+    format!("[An image was here. This model did not take it; call {tool} again for a description.]")
+}
+
+/// The same parts with `note` in the place of every image; `None` if there is none.
+fn without_images(content: &Content, note: &str) -> Option<Content> {
     let mut parts = parts(content)?;
     let mut changed = false;
     for part in parts.iter_mut().filter(|part| is_image(part)) {
-        *part = json!({ "type": "text", "text": NO_IMAGE });
+        *part = json!({ "type": "text", "text": note });
         changed = true;
     }
     changed.then(|| RawJson::of(&parts).map(Content::Parts)).flatten()
 }
 
 /// The text of the parts; `None` if the content is text already.
-fn as_text(content: &Content) -> Option<Content> {
+fn as_text(content: &Content, note: &str) -> Option<Content> {
     let words = parts(content)?.into_iter().filter_map(|part| match is_image(&part) {
-        true => Some(NO_IMAGE.to_owned()),
+        true => Some(note.to_owned()),
         false => part["text"].as_str().map(str::to_owned),
     });
     Some(Content::Text(words.collect::<Vec<_>>().join("\n")))

@@ -32,11 +32,13 @@ fn images_are_left_out_only_where_they_must_be() {
             })
             .collect()
     };
-    let worded = format!(r#"[{{"type":"text","text":"look"}},{{"type":"text","text":"{NO_IMAGE}"}}]"#);
-    let (plain, joined) = ("plain".to_owned(), format!("look\n{NO_IMAGE}"));
+    let worded =
+        |note: &str| format!(r#"[{{"type":"text","text":"look"}},{{"type":"text","text":"{note}"}}]"#);
+    let note = "[An image was here. This model did not take it; call t again for a description.]";
+    let (plain, joined) = ("plain".to_owned(), format!("look\n{note}"));
     for (quirks, want) in [
         (Quirks::default(), [parts.clone(), parts.clone(), plain.clone()]),
-        (Quirks { no_images: true, ..Quirks::default() }, [worded.clone(), worded, plain.clone()]),
+        (Quirks { no_images: true, ..Quirks::default() }, [worded(NO_IMAGE), worded(note), plain.clone()]),
         (Quirks { text_results: true, ..Quirks::default() }, [parts, joined, plain]),
     ] {
         assert_eq!(contents(quirks), want, "{quirks:?}");

@@ -64,6 +64,7 @@ impl HttpModel {
             context_length: endpoint.context_length,
             ollama_num_ctx: endpoint.ollama_num_ctx,
             text_tool_calls: false,
+            sees_images: None,
             effort: None,
             cache: transport::cache(endpoint, CacheTtl::FiveMinutes),
             extra: request_extras::extra_fields(endpoint, Thinking::Task(None)),
@@ -143,6 +144,12 @@ impl HttpModel {
     /// Returns the same model; tool calls in its text are parsed.
     pub fn with_text_tool_calls(mut self, are_taken: bool) -> Self {
         self.profile.text_tool_calls = are_taken;
+        self
+    }
+
+    /// Returns the same model; `sees_images` is what is known about it.
+    pub fn with_sight(mut self, sees_images: Option<bool>) -> Self {
+        self.profile.sees_images = sees_images;
         self
     }
 

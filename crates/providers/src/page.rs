@@ -55,6 +55,11 @@ impl PageFetcher {
         Self { clients: clients.guarded(&guard), guard, most, limit }
     }
 
+    /// Returns the same fetcher for files of up to `most` bytes.
+    pub fn reading(&self, most: usize) -> Self {
+        Self { most, ..self.clone() }
+    }
+
     /// Fetches a page. `check` judges its address, and that of every redirect, beside the guard.
     pub async fn fetch(
         &self,

@@ -142,6 +142,7 @@ fn idle_tools(cwd: PathBuf, folder: &Path) -> ToolContext {
         checkpoints: None,
         processes: None,
         web: None,
+        vision: None,
         fence_key: Arc::new(|| FenceKey::new([0; 32])),
         cwd,
         home: folder.to_owned(),

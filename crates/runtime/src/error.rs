@@ -1,5 +1,6 @@
 //! The errors of starting or continuing a session.
 
+use hermes_attachments::ImageError;
 use hermes_config::ConfigError;
 use hermes_config::home::HomeError;
 use hermes_models::auth::CredentialError;
@@ -58,6 +59,8 @@ pub enum RuntimeError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
     Credentials(#[from] CredentialError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -81,6 +84,7 @@ impl From<ToolChoiceError> for RuntimeError {
     fn from(error: ToolChoiceError) -> Self {
         match error {
             ToolChoiceError::Config(error) => Self::Config(error),
+            ToolChoiceError::Models(error) => error.into(),
             other => Self::Toolsets(Box::new(other)),
         }
     }

@@ -36,6 +36,7 @@ use hermes_prompt::{Layers, SystemPrompt};
 use hermes_providers::{Endpoint, caching_note};
 use hermes_store::{CompactionFailures, NewSession, this_process};
 use hermes_tools::{AskUser, ToolContext};
+use hermes_vision::VisionClient;
 use hermes_wire::ModelRoute;
 
 use model::{ModelProbes, keep_outline, retarget};
@@ -219,6 +220,7 @@ impl Session {
         let tool_context = runtime.tool_context(SessionTools {
             delegate: delegate(runtime, &id, &current, &role, processes.clone())?,
             processes,
+            vision: runtime.vision_of_tools(&id, &current, &role.all_tools),
             is_watched: ask.is_present(),
             inherited: role.inherited.clone(),
             ..SessionTools::of(&id, cwd)
@@ -278,6 +280,11 @@ impl Session {
 
     pub fn id(&self) -> &SessionId {
         &self.id
+    }
+
+    /// The models that see images.
+    pub(crate) fn vision(&self) -> VisionClient {
+        self.runtime.vision(&self.id, &self.current)
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {

@@ -136,7 +136,7 @@ impl SessionTask {
         let text = prompt.text.clone();
         let cancel = self.stop.arm();
         let (session, mut busy) = self.busy(&cancel, None);
-        match busy.until(session.input_of(prompt)).await {
+        match busy.until(Box::pin(session.input_of(prompt, &cancel))).await {
             Err(error) => drop(accepted.send(Err(error))),
             Ok((input, warnings)) => {
                 for warning in warnings {

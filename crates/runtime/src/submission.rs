@@ -2,9 +2,10 @@
 
 use crate::{ExpandedPrompt, Image, RuntimeError, Session, message_with_images, model_facts};
 use hermes_agent::Input;
-use hermes_attachments::{References, Sources};
+use hermes_attachments::{References, Sources, message_with_descriptions};
 use hermes_conversation::MailMode;
 use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
 
 /// The place that a session is used from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,20 +93,42 @@ impl From<&str> for Prompt {
 impl Session {
     /// Turns a prompt into the input of a turn: queued messages come before it, references and images are
     /// attached. Returns warnings about references beside it.
-    pub(crate) async fn input_of(&mut self, prompt: Prompt) -> Result<(Input, Vec<String>), RuntimeError> {
+    pub(crate) async fn input_of(
+        &mut self,
+        prompt: Prompt,
+        cancel: &CancellationToken,
+    ) -> Result<(Input, Vec<String>), RuntimeError> {
         if let Some(cwd) = prompt.cwd {
             self.set_cwd(cwd);
         }
         let waiting = self.waiting().await?;
-        let (text, warnings) = match prompt.expands_references {
+        let (text, mut warnings) = match prompt.expands_references {
             true => {
                 let ExpandedPrompt { text, warnings } = self.with_references(prompt.text).await;
                 (text, warnings)
             }
             false => (prompt.text, Vec::new()),
         };
-        let message = message_with_images(&text, &prompt.images);
+        let message = match self.cannot_see(&prompt.images) {
+            true => {
+                warnings.push(format!(
+                    "{} cannot see images; another model described them",
+                    self.endpoint().model
+                ));
+                let vision = self.vision();
+                let describing = message_with_descriptions(&text, &prompt.images, &vision);
+                let cancelled = || RuntimeError::NoAnswer("describing the images was cancelled".to_owned());
+                cancel.run_until_cancelled(describing).await.ok_or_else(cancelled)??
+            }
+            false => message_with_images(&text, &prompt.images),
+        };
         Ok((Input::after_mail(waiting, message), warnings))
+    }
+
+    /// Returns true if there are images and the model is known not to see them.
+    fn cannot_see(&self, images: &[Image]) -> bool {
+        let sight = || model_facts::known(self.runtime().home(), self.endpoint()).sees_images;
+        !images.is_empty() && sight().is_some_and(|fact| !fact.value)
     }
 
     /// Attaches what a text refers to. A text without references stays as it is.

@@ -82,7 +82,7 @@ impl Summarise for Summaries {
                     cost_usd: answer.cost.known().map(|money| money.dollars()),
                     instead_of: answer.instead_of,
                 }),
-                Err(AuxFailure { class, why }) => Err(SummaryFailure { kind: kind(class), why }),
+                Err(AuxFailure { class, why, .. }) => Err(SummaryFailure { kind: kind(class), why }),
             }
         })
     }

@@ -1,18 +1,20 @@
 //! The setup of the tools of a session, by the settings.
 
+use crate::delegation::CurrentEndpoint;
 use crate::session_library::PastSessions;
 use crate::session_record::SessionRecord;
 use crate::{Runtime, RuntimeError};
 use hermes_config::settings::CodeExecutionMode;
 use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
-use hermes_conversation::SessionId;
+use hermes_conversation::{AuxTask, SessionId};
 use hermes_exec::child_env;
 use hermes_tools::{
-    Delegate, FILE_TOOLSETS, Inherited, MACHINE_TOOLSETS, Processes, ScriptSettings, ToolContext,
-    ToolSettings, ToolSetup, Withheld,
+    Delegate, FILE_TOOLSETS, Inherited, MACHINE_TOOLSETS, Processes, Registry, ScriptSettings, ToolContext,
+    ToolSettings, ToolSetup, VISION_ANALYZE, Vision, Withheld,
 };
+use hermes_vision::VisionClient;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// The parts of the tools of one session that differ between sessions.
 pub(crate) struct SessionTools<'a> {
@@ -20,6 +22,7 @@ pub(crate) struct SessionTools<'a> {
     pub(crate) cwd: PathBuf,
     pub(crate) delegate: Option<Arc<dyn Delegate>>,
     pub(crate) processes: Option<Arc<dyn Processes>>,
+    pub(crate) vision: Option<Arc<dyn Vision>>,
     /// A user may answer questions.
     pub(crate) is_watched: bool,
     pub(crate) inherited: Inherited,
@@ -29,13 +32,13 @@ impl<'a> SessionTools<'a> {
     /// Without sub-agents, background processes and a user.
     pub(crate) fn of(session: &'a SessionId, cwd: PathBuf) -> Self {
         let inherited = Inherited::default();
-        Self { session, cwd, delegate: None, processes: None, is_watched: false, inherited }
+        Self { session, cwd, delegate: None, processes: None, vision: None, is_watched: false, inherited }
     }
 }
 
 impl Runtime {
     pub(crate) fn tool_context(&self, tools: SessionTools<'_>) -> Result<Arc<ToolContext>, RuntimeError> {
-        let SessionTools { session, cwd, delegate, processes, is_watched, inherited } = tools;
+        let SessionTools { session, cwd, delegate, processes, vision, is_watched, inherited } = tools;
         let passthrough = self.config.settings.terminal.env_passthrough.get()?;
         let shell = self.launch.shell.iter().map(|(name, value)| (name.clone(), value.clone()));
         Ok(Arc::new(ToolContext::new(ToolSetup {
@@ -52,6 +55,7 @@ impl Runtime {
             },
             processes,
             web: Some(self.web()?),
+            vision,
             cwd,
             home: self.launch.home.path().to_owned(),
             user_home: self.launch.shell.get("HOME").map(PathBuf::from),
@@ -67,6 +71,28 @@ impl Runtime {
             locks: self.locks.clone(),
             safety: self.safety(session)?.inheriting(inherited),
         })))
+    }
+
+    /// The models that see images, beside a conversation whose model may change.
+    pub(crate) fn vision(&self, session: &SessionId, own: &CurrentEndpoint) -> VisionClient {
+        let (runtime, own) = (self.clone(), own.clone());
+        let models = move || {
+            let own = own.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let found = runtime.models().auxiliary(&own).prepare(AuxTask::Vision);
+            found.map_err(|error| error.to_string())
+        };
+        VisionClient { models: Box::new(models), cooldowns: self.cooldowns.clone(), session: session.clone() }
+    }
+
+    /// The same for the tools of a session, if one of them asks these models.
+    pub(crate) fn vision_of_tools(
+        &self,
+        session: &SessionId,
+        own: &CurrentEndpoint,
+        tools: &Registry,
+    ) -> Option<Arc<dyn Vision>> {
+        let has_tool = tools.all_names().contains(&VISION_ANALYZE);
+        has_tool.then(|| Arc::new(self.vision(session, own)) as Arc<dyn Vision>)
     }
 
     /// The tools that do not run with the settings.

@@ -190,6 +190,7 @@ fn profile() -> ModelProfile {
         context_length: None,
         ollama_num_ctx: None,
         text_tool_calls: false,
+        sees_images: None,
         effort: None,
         cache: None,
         extra: hermes_wire::ExtraFields::default(),

@@ -26,6 +26,7 @@ mod skills;
 mod syntax;
 pub(crate) mod terminal;
 pub(crate) mod todo;
+mod vision_analyze;
 mod web_extract;
 mod web_search;
 mod whole_file;
@@ -41,6 +42,9 @@ pub(crate) const COUNTED: [&str; 2] = [read_file::ReadFile::NAME, search_files::
 
 /// The tool whose newest result holds the plan of a session; see [`todo::list_in`].
 pub const PLAN_TOOL: &str = todo::TodoTool::NAME;
+
+/// The tool for looking at images; a session without a model that sees images does not have it.
+pub const VISION_ANALYZE: &str = vision_analyze::VisionAnalyze::NAME;
 
 /// The tool for searching the web; a session without a search backend does not have it.
 pub const WEB_SEARCH: &str = web_search::WebSearch::NAME;
@@ -82,6 +86,7 @@ tools! {
     skills::SkillsList,
     terminal::Terminal,
     todo::TodoTool,
+    vision_analyze::VisionAnalyze,
     web_extract::WebExtract,
     web_search::WebSearch,
     write_file::WriteFile,

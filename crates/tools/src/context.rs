@@ -10,7 +10,8 @@ use crate::record_reader::RecordReader;
 use crate::safety::project_of;
 use crate::session_library::SessionLibrary;
 use crate::{
-    Checkpoints, Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, Web, user_home,
+    Checkpoints, Delegate, Memory, Processes, Safety, SessionApprovals, Skills, ToolSettings, Vision, Web,
+    user_home,
 };
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
@@ -58,6 +59,8 @@ pub struct ToolSetup {
     pub processes: Option<Arc<dyn Processes>>,
     /// The web, if the session can reach it.
     pub web: Option<Arc<dyn Web>>,
+    /// Models that see images, if the session has the tool that asks them.
+    pub vision: Option<Arc<dyn Vision>>,
     /// The environment of child processes.
     pub child_env: Vec<(String, String)>,
     pub secrets: Arc<Secrets>,
@@ -324,6 +327,10 @@ impl ToolContext {
 
     pub(crate) fn web(&self) -> Option<&Arc<dyn Web>> {
         self.setup.web.as_ref()
+    }
+
+    pub(crate) fn vision(&self) -> Option<&Arc<dyn Vision>> {
+        self.setup.vision.as_ref()
     }
 
     /// The directory for the texts of long web pages.

@@ -42,6 +42,7 @@ fn builtin_tools_have_title_and_kind() {
     tool_call other ⚡ tool_call
     tool_describe read 🔍 tool
     tool_search search 🔍 tools
+    vision_analyze read 👁 look at
     web_extract fetch 📄 fetch
     web_search fetch 🌐 search
     write_file edit ✍️ write

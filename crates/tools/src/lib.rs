@@ -45,6 +45,7 @@ mod toolset;
 mod untrusted;
 mod user_home;
 mod validate;
+mod vision;
 mod web;
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ pub use builtin::delegate_task::recollected;
 pub use builtin::execute_code::{CutOffCall, has_python, interrupted as interrupted_script, kept_result};
 pub use builtin::terminal::{collected, collected_start, kept_output};
 pub use builtin::todo::{Todo, TodoStatus, list_in as todo_list_in};
-pub use builtin::{PLAN_TOOL, WEB_SEARCH};
+pub use builtin::{PLAN_TOOL, VISION_ANALYZE, WEB_SEARCH};
 pub use catalogue::Deferral;
 pub use checkpoints::{BeforeChange, Checkpoints, PlannedChange, Touches};
 pub use clarify::{Clarified, Question};
@@ -91,4 +92,5 @@ pub use text::strip_ansi;
 pub use tool::{AnyTool, Body, Bound, CallScope, Concurrency, Origin, Refusal, Tool, ToolError, ToolOutput};
 pub use toolset::{Toolset, ToolsetError, is_toolset, tools_of, toolset_has};
 pub use validate::fits_schema;
+pub use vision::{Analysis, Vision};
 pub use web::{Web, WebHit, WebPage};

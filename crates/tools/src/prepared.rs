@@ -84,6 +84,8 @@ pub struct RunScope {
     pub ask: Arc<dyn AskUser>,
     /// Characters that its result may have, see [`result_limit`](crate::result_limit).
     pub result_limit: usize,
+    /// The reader of the result sees images in it.
+    pub sees_images: bool,
     /// The reader of the result.
     pub caller: Caller,
 }
@@ -216,6 +218,7 @@ impl Prepared {
             events: scope.events,
             ask: scope.ask,
             result_limit: scope.result_limit,
+            sees_images: scope.sees_images,
             grants: self.grants,
             caller: scope.caller,
         };
@@ -228,7 +231,7 @@ impl Prepared {
         let result = running.instrument(span.clone()).await;
         let took = begun.elapsed();
         scope.transcript.note_span(TraceSpan::ToolRan { intent: scope.intent, took });
-        let mut cost = None;
+        let (mut cost, mut images) = (None, Vec::new());
         let mut origin = self.origin;
         let (text, failed, state, disposition) = match result {
             Ok(Ok(mut output)) => {
@@ -238,6 +241,7 @@ impl Prepared {
                 output.origin = origin;
                 let failed = output.failed;
                 cost = output.cost;
+                images = std::mem::take(&mut output.images);
                 (limits::fitted(output, scope.result_limit, cx), failed, IntentState::Done, None)
             }
             Ok(Err(error)) => {
@@ -258,7 +262,7 @@ impl Prepared {
             Origin::Outside => None,
         };
         let text = text + hints.as_deref().unwrap_or_default();
-        let mut message = ToolMessage::new(self.call.id, self.call.name, text);
+        let mut message = ToolMessage::new(self.call.id, self.call.name, text).with_images(&images);
         message.disposition = disposition;
         if origin == Origin::Outside {
             untrusted::mark(&mut message, cx);

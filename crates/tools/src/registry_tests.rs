@@ -52,6 +52,7 @@ fn toolsets_choose_tools() {
         "skills_list",
         "terminal",
         "todo",
+        "vision_analyze",
         "web_extract",
         "web_search",
         "write_file",
@@ -65,9 +66,10 @@ fn toolsets_choose_tools() {
         (Some(&["file_tools"]), &[], &file),
         (Some(&["skills"]), &[], &skills),
         (Some(&["terminal", "todo"]), &[], &["process", "terminal", "todo"]),
-        (Some(&["web", "safe"]), &[], &["web_extract", "web_search"]),
+        (Some(&["web", "safe"]), &[], &["vision_analyze", "web_extract", "web_search"]),
         (Some(&["search"]), &[], &["web_search"]),
-        (Some(&["vision"]), &[], &[]),
+        (Some(&["vision"]), &[], &["vision_analyze"]),
+        (Some(&["image_gen"]), &[], &[]),
         (Some(&[]), &[], &[]),
         (
             None,
@@ -81,6 +83,7 @@ fn toolsets_choose_tools() {
                 "session_search",
                 "terminal",
                 "todo",
+                "vision_analyze",
                 "web_extract",
                 "web_search",
             ],
@@ -103,8 +106,8 @@ fn an_unknown_toolset_is_an_error_that_lists_the_known_ones() {
     {
         let text = error.unwrap().to_string();
         let want = "no toolset is called `fil`; known toolsets: browser, clarify, code_execution, coding, debugging, \
-                    delegation, file, hermes-cli, memory, safe, search, session_search, skills, terminal, todo, web, \
-                    all";
+                    delegation, file, hermes-cli, memory, safe, search, session_search, skills, terminal, todo, \
+                    vision, web, all";
         assert_eq!(text, want);
     }
 }

@@ -68,6 +68,7 @@ impl Bench {
             checkpoints: None,
             processes: None,
             web: None,
+            vision: None,
             child_env: vec![("PATH".into(), "/usr/bin:/bin".into())],
             secrets: Arc::default(),
             fence_key: Arc::new(|| FenceKey::new([7; 32])),
@@ -113,6 +114,7 @@ impl Bench {
             events: hermes_conversation::events().0.relay(),
             ask: self.ask.clone(),
             result_limit: crate::result_limit(None),
+            sees_images: false,
             caller: self.caller.clone(),
         }
     }
@@ -128,6 +130,7 @@ impl Bench {
             events: hermes_conversation::events().0.relay(),
             ask: self.ask.clone(),
             result_limit: crate::result_limit(None),
+            sees_images: false,
             grants: Vec::new(),
             caller: self.caller.clone(),
         }

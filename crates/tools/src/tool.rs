@@ -180,15 +180,19 @@ pub struct CallScope {
     pub ask: Arc<dyn AskUser>,
     /// Characters that its result may have.
     pub result_limit: usize,
+    /// The reader of the result sees images in it.
+    pub sees_images: bool,
     /// Accesses beyond the sandbox that were approved for this call.
     pub grants: Vec<Grant>,
     pub caller: Caller,
 }
 
-/// The result of a tool: a JSON value, and a flag for failure.
+/// The result of a tool: a JSON value, images, and a flag for failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutput {
     pub value: Value,
+    /// Data URLs, for a reader that sees images.
+    pub images: Vec<String>,
     pub failed: bool,
     /// The tool pages by itself, so its result is not cut.
     pub pages_itself: bool,
@@ -210,7 +214,8 @@ impl ToolOutput {
     /// An answer in the shape of `value`.
     pub fn json(value: impl Serialize) -> Self {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
-        Self { value, failed: false, pages_itself: false, cost: None, origin: Origin::Here }
+        let (images, origin) = (Vec::new(), Origin::Here);
+        Self { value, images, failed: false, pages_itself: false, cost: None, origin }
     }
 
     pub fn failed_if(mut self, failed: bool) -> Self {

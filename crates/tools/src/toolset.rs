@@ -19,6 +19,7 @@ pub enum Toolset {
     SessionSearch,
     Skills,
     Web,
+    Vision,
     /// Looking at what is no longer sent.
     ContextEngine,
     /// Tools that stand in for others.
@@ -30,7 +31,7 @@ impl Toolset {
     pub const CORE: &'static str = "hermes-cli";
 
     /// Every toolset that has built-in tools.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Terminal,
         Self::File,
         Self::Todo,
@@ -41,6 +42,7 @@ impl Toolset {
         Self::SessionSearch,
         Self::Skills,
         Self::Web,
+        Self::Vision,
         Self::ContextEngine,
         Self::Catalogue,
     ];
@@ -57,6 +59,7 @@ impl Toolset {
             Self::SessionSearch => "session_search",
             Self::Skills => "skills",
             Self::Web => "web",
+            Self::Vision => "vision",
             Self::ContextEngine => "context_engine",
             Self::Catalogue => "catalogue",
         }

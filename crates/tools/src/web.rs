@@ -31,4 +31,7 @@ pub trait Web: Send + Sync {
 
     /// Fetches pages. The result has one entry for each address, in their order.
     fn extract<'a>(&'a self, urls: &'a [String]) -> BoxFuture<'a, Vec<WebPage>>;
+
+    /// Fetches the bytes of a file; one with more than `most` is an error.
+    fn file<'a>(&'a self, url: &'a str, most: usize) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 }

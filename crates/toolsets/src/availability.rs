@@ -6,6 +6,7 @@ use hermes_config::Config;
 use hermes_config::home::Home;
 use hermes_plugins::context_engine::{Choice, choose};
 use hermes_tools::{Registry, Toolset, WEB_SEARCH, has_python};
+use hermes_vision::vision_problem;
 use hermes_web::{WebSettings, search_problem};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -58,6 +59,7 @@ pub(crate) fn unavailable(
         (Scope::Toolset(Toolset::CodeExecution), python),
         (Scope::Toolset(Toolset::Memory), memory),
         (Scope::Tool(WEB_SEARCH), search),
+        (Scope::Toolset(Toolset::Vision), vision_problem(machine.config, machine.home)?),
     ];
     let found =
         rows.into_iter().filter_map(|(scope, missing)| Some(Unavailable { scope, missing: missing? }));

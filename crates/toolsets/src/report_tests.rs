@@ -143,5 +143,5 @@ fn sessions_of_a_platform_share_a_registry_while_nothing_changes() {
     let second = offers.of(machine, "cli").unwrap();
     assert!(std::sync::Arc::ptr_eq(&first.registry, &second.registry));
     let webhook = offers.of(machine, "webhook").unwrap();
-    assert_eq!(webhook.registry.all_names(), ["clarify", "web_extract", "web_search"]);
+    assert_eq!(webhook.registry.all_names(), ["clarify", "vision_analyze", "web_extract", "web_search"]);
 }

@@ -3,13 +3,14 @@
 use crate::address_rules::AddressRules;
 use crate::backends::{Backend, Body, Call, Entry, ExtractRow, SearchRow, entries, failures};
 use crate::cache::Cache;
+use crate::decode::unpacked;
 use crate::pace::Pace;
 use crate::page::{self, MOST_BYTES, MOST_TEXT, ReadPage, shorten};
 use crate::settings::{WebSettings, extract_backend, search_backend};
 use hermes_conversation::BoxFuture;
 use hermes_guard::Secrets;
 use hermes_providers::{
-    AddressGuard, ApiRequest, Fetcher, HttpClients, Names, PageError, PageFetcher, Reach,
+    AddressGuard, ApiRequest, Fetcher, HttpClients, Names, Page, PageError, PageFetcher, Reach,
 };
 use hermes_tools::{Web, WebHit, WebPage};
 use hermes_wire::Failure;
@@ -222,19 +223,36 @@ impl WebClient {
         if let Some(page) = self.read.get(&key) {
             return Ok(page);
         }
-        let host = url.host_str().unwrap_or_default().to_owned();
-        self.pace.turn(&host).await?;
-        let check = |url: &Url| self.rules.judge(url);
-        let page = self.pages.fetch(url, &check).await.map_err(|error| {
-            if let PageError::Status { status: 429 | 503, retry_after } = &error {
-                self.pace.pause(&host, *retry_after);
-            }
-            error.to_string()
-        })?;
+        let page = self.fetched(url, &self.pages).await?;
         let read = tokio::task::spawn_blocking(move || page::read(page)).await;
         let page = read.map_err(|_| "the page could not be read".to_owned())??;
         self.read.put(key, page.clone(), page.text.len());
         Ok(page)
+    }
+}
+
+impl WebClient {
+    /// Fetches what is at an address, at the pace of its host.
+    async fn fetched(&self, url: Url, fetcher: &PageFetcher) -> Result<Page, String> {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        self.pace.turn(&host).await?;
+        let check = |url: &Url| self.rules.judge(url);
+        fetcher.fetch(url, &check).await.map_err(|error| {
+            if let PageError::Status { status: 429 | 503, retry_after } = &error {
+                self.pace.pause(&host, *retry_after);
+            }
+            error.to_string()
+        })
+    }
+
+    async fn bytes(&self, written: &str, most: usize) -> Result<Vec<u8>, String> {
+        let url = self.rules.parse(written)?;
+        let page = self.fetched(url, &self.pages.reading(most)).await?;
+        let (bytes, is_longer) = unpacked(page.bytes, page.encoding.as_deref(), most)?;
+        match page.is_cut || is_longer {
+            true => Err(format!("the file has more than {} MiB", most >> 20)),
+            false => Ok(bytes),
+        }
     }
 }
 
@@ -251,6 +269,10 @@ impl Web for WebClient {
 
     fn extract<'a>(&'a self, urls: &'a [String]) -> BoxFuture<'a, Vec<WebPage>> {
         Box::pin(self.pages(urls))
+    }
+
+    fn file<'a>(&'a self, url: &'a str, most: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(self.bytes(url, most))
     }
 }
 

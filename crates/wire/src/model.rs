@@ -90,6 +90,9 @@ pub struct ModelProfile {
     /// Accepts tool calls that the model writes as text, because its server may not parse them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text_tool_calls: bool,
+    /// The model sees images; `None` if this is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sees_images: Option<bool>,
     /// The reasoning effort; `None` is the default of the endpoint.
     pub effort: Option<Effort>,
     /// The lifetime of cache marks; `None` for requests without marks.

@@ -35,6 +35,7 @@ pub(crate) fn ports(
         checkpoints: None,
         processes: None,
         web: None,
+        vision: None,
         cwd: folder.to_owned(),
         home: folder.join("home"),
         user_home: None,

@@ -6,6 +6,7 @@ mod compacting;
 mod desk;
 mod fallback;
 mod hooks;
+mod images;
 mod mail;
 mod results;
 mod resume_seam;

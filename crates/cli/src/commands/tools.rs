@@ -101,7 +101,7 @@ impl Setup {
 fn failure(error: ToolChoiceError) -> Failure {
     let exit = match &error {
         ToolChoiceError::NotConfigurable { .. } | ToolChoiceError::UnknownPlatform { .. } => Exit::Usage,
-        ToolChoiceError::Toolset(_) | ToolChoiceError::Config(_) => Exit::Config,
+        ToolChoiceError::Toolset(_) | ToolChoiceError::Config(_) | ToolChoiceError::Models(_) => Exit::Config,
     };
     Failure::new(exit, error.to_string())
 }

@@ -81,7 +81,7 @@ async fn quiet_query_prints_the_session_on_standard_error() {
 async fn image_is_sent_and_unchanged_after_resume() {
     let world = World::new().await;
     world.provider.replies([ReplyScript::text("A dot."), ReplyScript::text("Yes.")]);
-    std::fs::write(world.file("dot.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+    std::fs::write(world.file("dot.png"), hermes_testkit::png(2, 2)).unwrap();
     let out = world.run(&["-z", "What is it?", "--image", "dot.png"]).await;
     assert_eq!((code(&out), stdout(&out).as_str()), (0, "A dot.\n"), "{}", stderr(&out));
     let out = world.run(&["--continue", "-z", "Sure?"]).await;
@@ -89,7 +89,8 @@ async fn image_is_sent_and_unchanged_after_resume() {
     let bodies = world.provider.bodies();
     let asked = &bodies[0]["messages"][1];
     assert_eq!(asked["content"][0], json!({"type": "text", "text": "What is it?"}));
-    assert_eq!(asked["content"][1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgpyZXN0");
+    let url = asked["content"][1]["image_url"]["url"].as_str().unwrap();
+    assert_eq!(hermes_images::bytes_of(url), Some(hermes_testkit::png(2, 2)));
     assert_eq!(&bodies[1]["messages"][1], asked);
     let mut log = CommandLog::default();
     for args in [["-z", "x", "--image", "none.png"], ["-z", "x", "--image", "."]] {

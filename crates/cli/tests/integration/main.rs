@@ -56,4 +56,5 @@ mod switching;
 mod system_prompt;
 mod terminal;
 mod turn_ends;
+mod vision;
 mod web;

@@ -17,7 +17,7 @@ struct World {
 impl World {
     async fn new() -> Self {
         let (home, folder) = (TempHome::new(), tempfile::tempdir().unwrap());
-        std::fs::write(folder.path().join("dot.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        std::fs::write(folder.path().join("dot.png"), hermes_testkit::png(2, 2)).unwrap();
         Self { home, folder, provider: FakeProvider::start().await }
     }
 
@@ -86,7 +86,14 @@ async fn tool_calls_thinking_and_images_work_in_every_format() {
         let bodies = world.provider.bodies();
         assert_eq!(bodies.len(), 3, "{mode}");
         let text = bodies[2].to_string();
-        for word in ["What is it?", "iVBORw0KGgpyZXN0", "echo seen", "seen\\\\n", "A dot.", "Sure?"] {
+        for word in [
+            "What is it?",
+            "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAGUl",
+            "echo seen",
+            "seen\\\\n",
+            "A dot.",
+            "Sure?",
+        ] {
             assert!(
                 text.contains(word) || text.contains(&word.replace("\\\\n", "")),
                 "{mode}: {word} in {text}"

@@ -229,6 +229,7 @@ impl Session {
         let context = self.runtime.tool_context(SessionTools {
             delegate: delegate(&self.runtime, &id, &self.current, &self.role, processes.clone())?,
             processes,
+            vision: self.runtime.vision_of_tools(&id, &self.current, &self.role.all_tools),
             is_watched: self.ask.is_present(),
             inherited: self.tool_context.for_successor(),
             ..SessionTools::of(&id, self.tool_context.cwd())

@@ -81,6 +81,7 @@ fn ports(folder: &TempDir, store: &SessionDb, provider: &FakeProvider) -> Ports 
         checkpoints: None,
         processes: None,
         web: None,
+        vision: None,
         cwd: folder.path().to_owned(),
         home: folder.path().join("home"),
         user_home: None,

@@ -227,6 +227,7 @@ fn ports(world: &World) -> Ports {
         checkpoints: None,
         processes: None,
         web: None,
+        vision: None,
         cwd: world.folder.path().to_owned(),
         home: world.folder.path().join("home"),
         user_home: None,

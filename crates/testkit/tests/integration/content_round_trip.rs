@@ -165,9 +165,7 @@ fn every_format_keeps_texts_and_calls() {
                 };
                 assert_eq!(&written.1, said, "{}", context());
             }
-            // Results with images become text in chat completions.
-            let is_exact = mode != ApiMode::ChatCompletions;
-            assert!(got.images == want.images || !is_exact && got.images < want.images, "{}", context());
+            assert_eq!(got.images, want.images, "{}", context());
         }
     }
 }

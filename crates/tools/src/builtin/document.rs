@@ -52,9 +52,12 @@ impl Kind {
     }
 }
 
-/// The reason why a file has no text, where its extension says so.
-pub(super) fn no_text(path: &Path) -> Option<&'static str> {
+/// The reason why a file has no text, where its extension says so. `has_vision` says that there is a tool for images.
+pub(super) fn no_text(path: &Path, has_vision: bool) -> Option<&'static str> {
     Some(match extension(path)?.as_str() {
+        "png" | "jpg" | "jpeg" | "gif" | "webp" if has_vision => {
+            "is an image, which is not shown as text; look at it with vision_analyze"
+        }
         "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "ico" | "tif" | "tiff" | "heic" | "avif" => {
             "is an image, which is not shown as text; ask the user what it shows, or to attach it to a message"
         }

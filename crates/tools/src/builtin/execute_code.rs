@@ -47,7 +47,6 @@ use tempfile::TempDir;
 /// is a shell script, which calls: hermes-tool NAME JSON.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ExecuteCodeArgs {
-    /// The script.
     code: String,
 }
 

@@ -30,7 +30,6 @@ pub(crate) struct PatchArgs {
     old_string: Option<String>,
     /// May be empty.
     new_string: Option<String>,
-    /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
     /// *** Begin Patch; *** Update File: p, @@ line above @@, lines that begin with space, - or +; *** Add File: p, + lines;

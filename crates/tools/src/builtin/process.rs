@@ -37,7 +37,6 @@ pub(crate) struct ProcessArgs {
     timeout: Option<u64>,
     /// First line of a log; 0 is the newest lines.
     offset: Option<i64>,
-    /// Lines of a log.
     #[schemars(range(min = 1))]
     limit: Option<i64>,
 }

@@ -107,7 +107,8 @@ impl Tool for ReadFile {
         let (place, places) = (path.clone(), cx.places().clone());
         let found = look(doing, stop, move |stop| read(&place, &places, window, stop)).await?;
         let Found::Text { lines, total_lines } = found else {
-            let why = document::no_text(&path).unwrap_or("is a binary file and cannot be shown as text");
+            let why = document::no_text(&path, cx.vision().is_some());
+            let why = why.unwrap_or("is a binary file and cannot be shown as text");
             let text = format!("{} {why} ({} bytes)", path.display(), version.size);
             return Err(ToolError::failed(text));
         };

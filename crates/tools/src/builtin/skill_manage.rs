@@ -23,12 +23,10 @@ pub(crate) struct ManageArgs {
     name: String,
     /// For create and edit: the whole SKILL.md, with frontmatter (name, description) and a body.
     content: Option<String>,
-    /// For patch.
     old_string: Option<String>,
     new_string: Option<String>,
     #[serde(default)]
     replace_all: bool,
-    /// For create.
     category: Option<String>,
     /// Below references/, templates/, scripts/ or assets/; for patch, SKILL.md unless given.
     file_path: Option<String>,

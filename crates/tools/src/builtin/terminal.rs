@@ -30,7 +30,6 @@ use std::time::Duration;
 /// programs that ask go to the background; the `process` tool reads and answers them.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TerminalArgs {
-    /// The command.
     pub(super) command: String,
     /// Start it and return at once, with a session_id; without a time limit unless one is given.
     #[serde(default)]

@@ -32,6 +32,10 @@ impl Web for Pages {
         let pages = urls.iter().map(page).collect();
         Box::pin(async { pages })
     }
+
+    fn file<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async { Err("no files".to_owned()) })
+    }
 }
 
 fn bench() -> Bench {

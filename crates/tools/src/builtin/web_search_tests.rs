@@ -30,6 +30,10 @@ impl Web for Echo {
     fn extract<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Vec<WebPage>> {
         Box::pin(async { Vec::new() })
     }
+
+    fn file<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async { Err("no files".to_owned()) })
+    }
 }
 
 fn bench() -> Bench {

@@ -35,6 +35,8 @@ async fn loopback_is_refused_without_a_request() {
         assert!(why.contains("security.allow_private_urls"), "{host}: {why}");
         assert!(web.refusal(&url).is_some(), "{host}");
     }
+    let file = web.file(&site.url("/"), 100).await.unwrap_err();
+    assert!(file.contains("security.allow_private_urls"), "{file}");
     assert_eq!(site.requests(), Vec::<String>::new());
     assert_eq!(content(&client(private()), &site.url("/")).await.as_deref(), Ok("secret"));
 }
@@ -90,8 +92,10 @@ async fn redirects_to_refused_addresses_are_not_followed() {
         let found = content(&web, &format!("{start}/to/{number}")).await;
         assert!(found.is_err(), "{target}: {found:?}");
         assert!(!found.unwrap_err().contains("hunter2"), "{target}");
+        let file = web.file(&format!("{start}/to/{number}"), 100).await;
+        assert!(file.is_err_and(|error| !error.contains("hunter2")), "{target}");
     }
-    assert_eq!(site.requests().len(), targets.len() + 1, "no target was reached");
+    assert_eq!(site.requests().len(), 2 * targets.len() + 1, "no target was reached");
 }
 
 #[tokio::test]

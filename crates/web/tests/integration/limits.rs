@@ -128,3 +128,31 @@ fn small_pdf(line: &str) -> Vec<u8> {
     file.push_str(&format!("trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"));
     file.into_bytes()
 }
+
+#[tokio::test]
+async fn file_is_fetched_whole_or_not_at_all() {
+    let gzip = |bytes: &[u8]| {
+        let mut all = GzEncoder::new(Vec::new(), Compression::best());
+        all.write_all(bytes).unwrap();
+        all.finish().unwrap()
+    };
+    let packed = [("content-type", "image/png"), ("content-encoding", "gzip")];
+    let site = Site::start(vec![
+        ("/a.png", ok("image/png", b"\x89PNG\0\xff".to_vec())),
+        ("/packed", answer("200 OK", &packed, gzip(b"\x89PNG\0\xff"))),
+        ("/bomb", answer("200 OK", &packed, gzip(&vec![0; 4 << 20]))),
+        ("/large", ok("image/png", vec![0; (2 << 20) + 1])),
+    ])
+    .await;
+    let web = client(private());
+    for (path, want) in [
+        ("/a.png", Ok(&b"\x89PNG\0\xff"[..])),
+        ("/packed", Ok(b"\x89PNG\0\xff")),
+        ("/bomb", Err("the file has more than 2 MiB")),
+        ("/large", Err("the file has more than 2 MiB")),
+        ("/none", Err("the server answered with status 404")),
+    ] {
+        let found = web.file(&site.url(path), 2 << 20).await;
+        assert_eq!(found.as_deref().map_err(|error| &**error), want, "{path}");
+    }
+}

@@ -4,6 +4,7 @@
 //! brackets, begin the next one.
 
 mod dialect;
+mod result_images;
 
 use super::tool_names::tool_name;
 use super::{Format, HeadParts, write_json};
@@ -22,9 +23,30 @@ impl Format for Chat {
         head(request)
     }
 
+    fn unit(&self, messages: &[Arc<Message>]) -> usize {
+        result_images::unit(messages)
+    }
+
     fn write(&self, unit: &[Arc<Message>], settings: &RequestSettings, bytes: &mut Vec<u8>) -> Option<usize> {
-        // One message is one unit here.
-        unit.first().and_then(|one| message(one, settings, bytes))
+        let mut mark = None;
+        let start = bytes.len();
+        let (shown, others) = result_images::split(unit);
+        for one in others {
+            if bytes.len() > start {
+                bytes.push(b',');
+            }
+            mark = message(one, settings, bytes);
+        }
+        match shown {
+            Some(parts) => {
+                bytes.push(b',');
+                let start = bytes.len();
+                let content = WireContent::Parts(&parts);
+                write_json(bytes, &WireSpoken { role: "user", content });
+                mark_in(content, content_start(start, "user"))
+            }
+            None => mark,
+        }
     }
 }
 
@@ -100,7 +122,7 @@ fn message(message: &Message, settings: &RequestSettings, bytes: &mut Vec<u8>) -
         // Results have no marks in this format.
         Message::Tool(tool) => {
             let content = WireContent::of(&tool.content, tool.api_content.as_deref());
-            let text = content.parts_as_text();
+            let text = result_images::as_text(content);
             let content = text.as_deref().map_or(content, WireContent::Text);
             write_json(bytes, &WireResult { role: "tool", tool_call_id: tool.call_id.as_str(), content });
             None
@@ -184,20 +206,6 @@ impl<'a> WireContent<'a> {
             (None, Content::Text(text)) => Self::Text(text),
             (None, Content::Parts(parts)) => Self::Parts(parts),
         }
-    }
-
-    /// Parts as text, for results: this format accepts nothing else there.
-    fn parts_as_text(self) -> Option<String> {
-        let Self::Parts(parts) = self else { return None };
-        let parts: Vec<serde_json::Value> = serde_json::from_str(parts.as_str()).unwrap_or_default();
-        let texts = parts.iter().map(|part| match part["text"].as_str() {
-            Some(text) => text.to_owned(),
-            None => {
-                let kind = part["type"].as_str().unwrap_or("unknown");
-                format!("[A part of type `{kind}` cannot be sent to this model in a result.]")
-            }
-        });
-        Some(texts.collect::<Vec<_>>().join("\n"))
     }
 
     /// A form that can carry a mark, whether it does now or not: moving a mark must change nothing else. Blank

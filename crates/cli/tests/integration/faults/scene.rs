@@ -32,7 +32,7 @@ impl Scene {
         let untrusted = row.is_about_certificates().then(Untrusted::start);
         let name = format!("{:?} as {:?} in {}", row.class, row.how, mode.as_str());
         let home = TempHome::new();
-        std::fs::write(home.path().join("dot.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        std::fs::write(home.path().join("dot.png"), hermes_testkit::png(2, 2)).unwrap();
         let mut scene = Self { row, mode, home, provider, untrusted, said: Vec::new(), name };
         scene.configure(&scene.provider.base_url(), "");
         match scene.row.earlier {
