@@ -33,7 +33,7 @@ pub const CONFIGURABLE: [Configurable; 25] = [
     on("session_search", "find and read past sessions"),
     on("skills", "use and write skills"),
     on("clarify", "ask the user"),
-    on("context_engine", "read messages that are no longer sent (engine lossless)"),
+    on("context_engine", "read messages outside the context window (engine lossless)"),
     on("vision", "look at images"),
     on("browser", "use a web browser"),
     on("image_gen", "make images"),

@@ -1,4 +1,4 @@
-//! What can go wrong when tools are chosen.
+//! Errors in the choice of tools.
 
 use hermes_config::ConfigError;
 use hermes_models::ModelsError;

@@ -25,7 +25,7 @@ pub struct ToolsetRow {
     pub name: &'static str,
     pub about: &'static str,
     pub state: ToolsetState,
-    /// What is missing for its tools, or some of them.
+    /// The things that its tools, or some of them, lack.
     pub missing: Vec<String>,
     pub tools: Vec<ToolRow>,
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::Command;
 use std::sync::Mutex;
 
-/// What the model does next.
+/// A step of the model.
 enum Act {
     /// Types these keys.
     Keys(&'static str),

@@ -116,7 +116,7 @@ fn parameters(schema: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The type of a parameter in words.
+/// The type of a parameter as text.
 fn kind(property: &Value) -> String {
     if let Some(values) = property["enum"].as_array() {
         return values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|");
