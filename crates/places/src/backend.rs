@@ -2,14 +2,17 @@
 
 use crate::client_script::ClientScript;
 use crate::error::PlaceError;
+use crate::exchange;
 use crate::far_script::{self, BOOT};
 use crate::place::{Place, words};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{
-    Backend, BoxFuture, Client, Command, Ended, ExecError, Input, LONGEST, Link, Output, Watch,
+    Backend, BoxFuture, Client, Command, Ended, Exchange, Exchanged, ExecError, Input, LONGEST, Link, Output,
+    Watch,
 };
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Bytes that a far end is sent, at most.
 const MOST_PAYLOAD: usize = 1 << 20;
@@ -50,7 +53,7 @@ impl FarBackend {
             return Err(ExecError::Unreachable(why.to_owned()));
         }
         self.make_ready().await?;
-        let mark = format!("hx{:024x}", rand::random::<u128>() >> 32);
+        let mark = mark();
         let client = client(&self.place, &command, input, mark)?;
         command.client = Some(client);
         Ok(command)
@@ -117,6 +120,20 @@ impl Backend for FarBackend {
         Box::pin(self.prepared(command, input))
     }
 
+    fn exchange<'a>(
+        &'a self,
+        exchange: Exchange,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Exchanged, ExecError>> {
+        Box::pin(async move {
+            match cancel.run_until_cancelled(self.make_ready()).await {
+                Some(ready) => ready?,
+                None => return Ok(Exchanged::NotStarted("it was interrupted".to_owned())),
+            }
+            exchange::run(&self.place, exchange, mark(), cancel).await
+        })
+    }
+
     fn forget(&self, keys: Vec<Key>) {
         self.inner.forget(keys);
     }
@@ -124,6 +141,11 @@ impl Backend for FarBackend {
     fn leave(&self) -> BoxFuture<'_, ()> {
         self.inner.leave()
     }
+}
+
+/// A new mark, by which the processes of a command are found.
+fn mark() -> String {
+    format!("hx{:024x}", rand::random::<u128>() >> 32)
 }
 
 /// The client program of a command.
