@@ -129,6 +129,7 @@ impl Bench {
             ask: self.ask.clone(),
             result_limit: crate::result_limit(None),
             grants: Vec::new(),
+            asked: Vec::new(),
             caller: self.caller.clone(),
         }
     }

@@ -157,6 +157,7 @@ async fn a_change_is_noted_before_it_is_made() {
 #[test]
 fn the_file_tells_whether_a_change_was_made() {
     let change = |before: Option<&str>| FileChange {
+        place: None,
         path: "/a".into(),
         before: before.map(str::to_owned),
         after: "b".to_owned(),
