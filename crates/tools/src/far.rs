@@ -6,6 +6,8 @@
 
 pub(crate) mod access;
 pub(crate) mod ere;
+#[cfg(test)]
+pub(crate) mod loopback;
 mod reply;
 pub(crate) mod search;
 

@@ -241,3 +241,13 @@ async fn homes_of_other_profiles_are_not_written() {
     let result = bench.call("write_file", arguments).await;
     assert!(result["error"].as_str().unwrap().contains("cross_profile does not change that"), "{result}");
 }
+
+#[test]
+fn checkpoints_do_not_cover_files_of_another_place() {
+    use crate::{Tool, ToolSettings};
+    let arguments: super::WriteFileArgs =
+        serde_json::from_value(json!({"path": "a", "content": "x"})).unwrap();
+    let (far, _place) = Bench::far(ToolSettings::default());
+    assert!(super::WriteFile.touches(&arguments, &far.cx).is_none());
+    assert!(super::WriteFile.touches(&arguments, &Bench::new().cx).is_some());
+}

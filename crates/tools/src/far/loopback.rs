@@ -1,12 +1,12 @@
 //! A place for tests of this crate: scripts run on this machine, in bash without anything around them.
 
-use hermes_exec::{
-    Backend, BoxFuture, Command, Ended, Exchange, Exchanged, ExecError, Local, Output, Watch,
-};
+use hermes_exec::{Backend, BoxFuture, Command, Ended, Exchange, Exchanged, ExecError, Local, Output, Watch};
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command as Program, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// The way in which the next exchange fails.
@@ -31,6 +31,8 @@ pub(crate) struct Loopback {
     pub(crate) fault: Mutex<Option<Fault>>,
     /// Runs before the next script that has this text in it.
     pub(crate) before: Mutex<Option<(&'static str, Box<dyn FnOnce() + Send>)>>,
+    /// Scripts run as `nobody`.
+    pub(crate) is_other_user: AtomicBool,
     /// Bytes of output that were sent so far.
     pub(crate) sent: Mutex<usize>,
 }
@@ -38,7 +40,14 @@ pub(crate) struct Loopback {
 impl Loopback {
     pub(crate) fn new(home: PathBuf) -> Self {
         let path = "/usr/local/bin:/usr/bin:/bin".to_owned();
-        Self { home, path, fault: Mutex::default(), before: Mutex::default(), sent: Mutex::default() }
+        Self {
+            home,
+            path,
+            fault: Mutex::default(),
+            before: Mutex::default(),
+            is_other_user: AtomicBool::new(false),
+            sent: Mutex::default(),
+        }
     }
 
     fn exchanged(&self, exchange: &Exchange) -> Exchanged {
@@ -51,7 +60,8 @@ impl Loopback {
         if fault == Some(Fault::Refused) {
             return Exchanged::NotStarted("Connection refused".to_owned());
         }
-        let sent = if fault == Some(Fault::HalfOfInput) { exchange.input.len() / 2 } else { exchange.input.len() };
+        let sent =
+            if fault == Some(Fault::HalfOfInput) { exchange.input.len() / 2 } else { exchange.input.len() };
         let text = self.run(exchange, &exchange.input[..sent], fault != Some(Fault::HalfOfInput));
         match fault {
             Some(Fault::HalfOfInput | Fault::NoEnd) => Exchanged::Lost(Ended::Exited),
@@ -63,7 +73,11 @@ impl Loopback {
     /// Runs the script; its input stays open until it has ended, unless the connection is lost.
     fn run(&self, exchange: &Exchange, input: &str, stays_open: bool) -> String {
         let line = format!("bash -c \"$SCRIPT\" bash {}", exchange.arguments);
-        let mut child = Program::new("bash")
+        let mut program = Program::new("bash");
+        if self.is_other_user.load(Ordering::Relaxed) {
+            program.uid(65_534);
+        }
+        let mut child = program
             .args(["-c", &line])
             .env_clear()
             .envs([("SCRIPT", exchange.script.as_str()), ("PATH", &self.path)])
