@@ -325,3 +325,17 @@ async fn isolated_place_is_not_asked_about_but_keeps_its_keys() {
         assert!(matches!(bench.prepare("write_file", write(path)).verdict, Verdict::Refuse { .. }), "{path}");
     }
 }
+
+#[tokio::test]
+async fn syntax_is_checked_by_programs_of_this_machine() {
+    let (bench, place) = far();
+    let bin = bench.root().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("gofmt"), "#!/bin/sh\necho '<standard input>:3:5: expected (' >&2\n").unwrap();
+    std::fs::set_permissions(bin.join("gofmt"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let safety = crate::Safety { path_dirs: vec![bin], ..bench.cx.safety().clone() };
+    let setup = crate::ToolSetup { backend: place, safety, ..Bench::setup(&bench.root()) };
+    let bench = Bench { cx: ToolContext::new(setup), ..bench };
+    let result = bench.call("write_file", json!({"path": "a.go", "content": "x"})).await;
+    assert_eq!(result["lint"]["new_errors"], json!(["line 3:5: expected ("]), "{result}");
+}
