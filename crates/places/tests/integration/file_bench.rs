@@ -1,7 +1,7 @@
 //! A session whose file tools and terminal work at one place.
 
 use crate::file_record::Record;
-use hermes_conversation::{CallId, FileChange, IntentId, StartPermit, ToolCall};
+use hermes_conversation::{CallId, IntentId, StartPermit, ToolCall};
 use hermes_exec::{Backend, Local};
 use hermes_places::{FarBackend, Place};
 use hermes_tools::{
@@ -9,7 +9,7 @@ use hermes_tools::{
     ToolSetup, result_limit,
 };
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -21,8 +21,8 @@ pub(crate) struct FileBench {
     pub(crate) cancel: CancellationToken,
     home: String,
     registry: Registry,
-    transcript: Arc<Record>,
-    dir: TempDir,
+    /// Removed with the value.
+    _dir: TempDir,
 }
 
 /// The facts about a place for tools.
@@ -53,8 +53,7 @@ impl FileBench {
             home: String::new(),
             cancel: CancellationToken::new(),
             registry: Registry::builtin(),
-            transcript: Arc::default(),
-            dir,
+            _dir: dir,
         };
         bench.home = bench.script("cd && pwd -P && cd - >/dev/null").await.trim().to_owned();
         bench
@@ -65,11 +64,6 @@ impl FileBench {
         self.cx.forget_reads();
         let entered = self.script(&format!("cd \"$(mktemp -d)\" && pwd -P\n{setup}")).await;
         self.root = entered.lines().next().unwrap().to_owned();
-    }
-
-    /// The directory of this machine for long results.
-    pub(crate) fn results(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join("scratch/hermes-results")
     }
 
     /// Runs a script in the directory of the session, with the tool.
@@ -83,7 +77,7 @@ impl FileBench {
         let prepared = self.registry.prepare(&call, &self.cx);
         let scope = RunScope {
             cancel: self.cancel.clone(),
-            transcript: self.transcript.clone(),
+            transcript: Arc::new(Record),
             events: hermes_conversation::events().0.relay(),
             ask: Arc::new(NoUser),
             result_limit: result_limit(None),
@@ -91,11 +85,6 @@ impl FileBench {
         };
         let finished = prepared.run(StartPermit::issue(IntentId(7)), &self.cx, scope).await;
         serde_json::from_str(finished.message.content.as_text()).unwrap()
-    }
-
-    /// The changes that were noted in the record.
-    pub(crate) fn changes(&self) -> Vec<FileChange> {
-        self.transcript.changes.lock().unwrap().clone()
     }
 
     /// A text of the place with the directories named as on every place.

@@ -9,6 +9,7 @@ mod cases;
 mod commands;
 mod conformance;
 mod containers;
+mod exchanges;
 mod file_bench;
 mod file_cases;
 mod file_record;
