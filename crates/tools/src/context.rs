@@ -2,7 +2,6 @@
 
 use crate::builtin::todo::{self, Todo};
 use crate::environment::Environment;
-use crate::far::FarShell;
 use crate::hints::FolderHints;
 use crate::paths::{self, PathLocks};
 use crate::protect::Places;
@@ -16,6 +15,7 @@ use crate::{
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, Exports, SpillLimits};
+use hermes_far_files::FarShell;
 use hermes_guard::{FenceKey, Secrets, redact};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -393,8 +393,8 @@ impl ToolContext {
         self.far_shell.get()
     }
 
-    pub(crate) fn set_far_shell(&self, shell: FarShell) -> &FarShell {
-        self.far_shell.get_or_init(|| shell)
+    pub(crate) fn far_shell_cell(&self) -> &OnceLock<FarShell> {
+        &self.far_shell
     }
 
     /// Resolves `path` against `cwd`. At another place, links are followed by the call itself.

@@ -1,11 +1,13 @@
 //! Hostile files, broken connections and approvals, at a place that is this machine under another name.
 
 use super::loopback::{Fault, Loopback};
-use super::*;
+use crate::ToolContext;
 use crate::testing::Bench;
 use crate::{ApprovalMode, Registry, ToolSettings, Verdict};
+use hermes_conversation::FileChange;
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::sync::Arc;
 
 fn far() -> (Bench, Arc<Loopback>) {

@@ -10,6 +10,7 @@ use crate::far::FarFiles;
 use crate::far::access::Access;
 use crate::reads::Version;
 use crate::{CallScope, ToolContext, ToolError, protect};
+use hermes_conversation::FileChange;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,7 @@ impl<'a> Files<'a> {
     pub(super) fn place(&self) -> Option<String> {
         match self {
             Self::Here(_) => None,
-            Self::Far { files, .. } => Some(files.label().to_owned()),
+            Self::Far { files, .. } => Some(files.label.to_owned()),
         }
     }
 
@@ -101,7 +102,7 @@ impl<'a> Files<'a> {
             Self::Here(cx) => whole_file::target(path, &scope.cwd, cx).map_err(ToolError::failed),
             Self::Far { files, known, .. } => {
                 let look = files.located(path, access, scope).await?;
-                let version = look.facts.map(|facts| facts.version);
+                let version = look.facts.as_ref().map(Version::from);
                 known.insert(look.real.clone(), Known { version, has_parent: look.has_parent });
                 Ok(look.real)
             }
@@ -135,11 +136,10 @@ impl<'a> Files<'a> {
         let mut loaded = HashMap::new();
         for path in paths {
             let fetched = files.fetch(path, LARGEST).await;
-            let known = known.entry(path.clone()).or_default();
-            known.version =
-                fetched.as_ref().ok().and_then(|found| found.as_ref().map(|(version, _)| *version));
+            let found = fetched.as_ref().ok().and_then(Option::as_ref);
+            known.entry(path.clone()).or_default().version = found.map(|(facts, _)| Version::from(facts));
             let existing = fetched.map(|found| found.map(|(_, bytes)| Existing::of(bytes)));
-            loaded.insert(path.clone(), existing);
+            loaded.insert(path.clone(), existing.map_err(ToolError::from));
         }
         Ok(Loaded::Fetched(loaded))
     }
@@ -177,8 +177,9 @@ impl<'a> Files<'a> {
                 whole_file::note_written(path, cx);
             }
             Self::Far { files, .. } => {
-                let version = files.store(path, before, text.as_bytes()).await?;
-                self.note(path, version);
+                let after = FileChange::digest(text.as_bytes());
+                let facts = files.store(path, before, &after, text.as_bytes()).await?;
+                self.note(path, facts.as_ref().map(Version::from));
             }
         }
         Ok(())
@@ -224,9 +225,9 @@ impl<'a> Files<'a> {
                 whole_file::note_written(to, cx);
             }
             Self::Far { files, .. } => {
-                let version = files.rename(from, to, digest).await?;
+                let facts = files.rename(from, to, digest).await?;
                 self.note(from, None);
-                self.note(to, version);
+                self.note(to, facts.as_ref().map(Version::from));
             }
         }
         Ok(())

@@ -101,7 +101,7 @@ impl Tool for ReadFile {
             Window { offset: wanted.offset, limit: wanted.limit, line_chars: cx.settings().max_line_length };
         let most = limits::page_limit(scope.result_limit, cx.settings().file_read_max_chars);
         let (version, found) = match far {
-            Some(far) => read_far(&far, &path, window, most, stop).await?,
+            Some(far) => read_far(&far, &path, window, most, scope).await?,
             None => {
                 let (place, places) = (path.clone(), cx.places().clone());
                 let doing = format!("reading {}", path.display());
@@ -165,7 +165,7 @@ impl<'a> Subject<'a> {
             return Err(missing(&path, similar));
         };
         match facts.other_kind() {
-            None => Ok(Self { key: far.key(&path), path, version: facts.version, far: Some(far) }),
+            None => Ok(Self { key: far.key(&path), path, version: Version::from(&facts), far: Some(far) }),
             Some(_) if facts.is_directory() => Err(is_directory(&path)),
             Some(kind) => Err(ToolError::failed(format!("{} is {kind}, not a regular file", path.display()))),
         }
@@ -178,19 +178,19 @@ async fn read_far(
     path: &Path,
     window: Window,
     most: usize,
-    stop: Stop,
+    scope: &CallScope,
 ) -> Result<(Version, Found), ToolError> {
-    let Some(kind) = document::kind(path) else { return far.page(path, window, most).await };
-    let Some((version, bytes)) = far.fetch(path, document::LARGEST).await? else {
+    let Some(kind) = document::kind(path) else { return far.text(path, window, most).await };
+    let Some((facts, bytes)) = far.fetch(path, document::LARGEST).await? else {
         return Err(missing(path, Vec::new()));
     };
     let (place, doing) = (path.to_owned(), format!("reading {}", path.display()));
-    let found = look(doing, stop, move |stop| {
+    let found = look(doing, Stop::new(scope, FILE_PATIENCE), move |stop| {
         let text = kind.convert(&place, &bytes)?;
         let found = page::read(text.as_bytes(), window, || stop.is_asked());
         found.map_err(|_| stop.error(&format!("reading {}", place.display())))
     });
-    Ok((version, found.await?))
+    Ok((Version::from(&facts), found.await?))
 }
 
 fn read(path: &Path, places: &Places, window: Window, stop: &Stop) -> Result<Found, ToolError> {

@@ -5,12 +5,13 @@ use super::found::{self, Line, Matches, Query, Slice};
 use super::regular;
 use crate::facts::text;
 use crate::far::FarFiles;
-use crate::far::search::{Searched, Wanted};
+use crate::far::search::Searched;
 use crate::reads::Advice;
 use crate::{
     CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
 };
 use hermes_conversation::{CallDigest, CallTitle, Outcome, Subject, ToolFacts, ToolKind};
+use hermes_far_files::Lines;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -238,12 +239,12 @@ async fn search_far(
     let slice = args.slice();
     let (mut page, ignores_less) = match args.target {
         Target::Files => {
-            let Searched { found: (files, stopped), ignores_less } = far.names(query).await?;
+            let Searched { found: (files, stopped), ignores_less } = far.named(query).await?;
             (files_page(&files, slice, stopped, cwd), ignores_less)
         }
         Target::Content => {
-            let wanted = if args.output_mode == OutputMode::Content { Wanted::Lines } else { Wanted::Counts };
-            let Searched { found, ignores_less } = far.contents(query, slice, wanted).await?;
+            let lines = if args.output_mode == OutputMode::Content { Lines::All } else { Lines::Counts };
+            let Searched { found, ignores_less } = far.matches(query, slice, lines).await?;
             (matches_page(args, query, found, cwd), ignores_less)
         }
     };

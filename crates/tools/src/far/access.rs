@@ -3,11 +3,12 @@
 //! Before a call runs, its paths are judged as written, because nothing waits there. While it runs, the real path is
 //! known and judged again: what that needs beyond what the user was asked is refused.
 
-use super::{Facts, FarFiles, FarShell, Look};
+use super::FarFiles;
 use crate::safety::{FAR_HOME, NO_PROJECT};
 use crate::{
     Action, ActionKind, CallScope, Decision, FarPlace, ToolContext, ToolError, decide, paths, protect,
 };
+use hermes_far_files::{Facts, FarShell, Look};
 use hermes_gate::{Assessment, Scene, Verdict, assess_delete, assess_read, assess_write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -98,7 +99,7 @@ impl ToolContext {
     /// The digest of a file of this place, for the call that was to change it; the inner `None` means that there is no
     /// file. `None` if commands do not run at this place any more, or if it cannot be asked.
     pub async fn far_digest(&self, place: &str, path: &Path) -> Option<Option<String>> {
-        let files = FarFiles::of(self, &CancellationToken::new()).filter(|files| files.label() == place)?;
+        let files = FarFiles::of(self, &CancellationToken::new()).filter(|files| files.label == place)?;
         let digest = files.digest(path).await;
         digest.inspect_err(|error| tracing::warn!(%error, "cannot look at a file of the last turn")).ok()
     }

@@ -22,6 +22,9 @@ pub(crate) enum Fault {
     Interrupted,
 }
 
+/// A change of the files between two scripts.
+pub(crate) type Act = Box<dyn FnOnce() + Send>;
+
 /// The backend of the place.
 pub(crate) struct Loopback {
     pub(crate) home: PathBuf,
@@ -30,7 +33,7 @@ pub(crate) struct Loopback {
     /// Applies to the next script that has input.
     pub(crate) fault: Mutex<Option<Fault>>,
     /// Runs before the next script that has this text in it.
-    pub(crate) before: Mutex<Option<(&'static str, Box<dyn FnOnce() + Send>)>>,
+    pub(crate) before: Mutex<Option<(&'static str, Act)>>,
     /// Scripts run as `nobody`.
     pub(crate) is_other_user: AtomicBool,
     /// Bytes of output that were sent so far.

@@ -1,7 +1,6 @@
 //! The words between Hermes and the scripts: quoting, encoding, replies.
 
-use super::Facts;
-use crate::reads::Version;
+use crate::files::Facts;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::ffi::OsString;
@@ -10,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// Quotes any bytes but NUL for bash.
-pub(super) fn quoted(bytes: &[u8]) -> String {
+pub(crate) fn quoted(bytes: &[u8]) -> String {
     let is_plain = |byte: &u8| (b' '..=b'~').contains(byte) && *byte != b'\'';
     let text = String::from_utf8_lossy(bytes);
     if bytes.iter().all(is_plain) {
@@ -25,7 +24,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
 }
 
 /// Content for the standard input of a script, never empty. Without base64, escapes that bash decodes.
-pub(super) fn encoded(content: &[u8], has_base64: bool) -> Vec<u8> {
+pub(crate) fn encoded(content: &[u8], has_base64: bool) -> Vec<u8> {
     if has_base64 {
         return (STANDARD.encode(content) + "\n").into_bytes();
     }
@@ -49,48 +48,48 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
 }
 
 /// The reply of a script: lines of a key and a value.
-pub(super) struct Reply {
+pub(crate) struct Reply {
     fields: Vec<(String, String)>,
 }
 
 impl Reply {
-    pub(super) fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let fields = text.lines().filter_map(|line| line.split_once(' '));
         Self { fields: fields.map(|(key, value)| (key.to_owned(), value.to_owned())).collect() }
     }
 
-    pub(super) fn word(&self, key: &str) -> Option<&str> {
+    pub(crate) fn word(&self, key: &str) -> Option<&str> {
         self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
     /// The word by which the script ended; empty if it did not.
-    pub(super) fn status(&self) -> &str {
+    pub(crate) fn status(&self) -> &str {
         self.word("end").unwrap_or_default()
     }
 
-    pub(super) fn bytes(&self, key: &str) -> Option<Vec<u8>> {
+    pub(crate) fn bytes(&self, key: &str) -> Option<Vec<u8>> {
         decoded(self.word(key)?)
     }
 
-    pub(super) fn path(&self, key: &str) -> Option<PathBuf> {
+    pub(crate) fn path(&self, key: &str) -> Option<PathBuf> {
         self.bytes(key).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
     }
 
-    pub(super) fn number(&self, key: &str) -> Option<usize> {
+    pub(crate) fn number(&self, key: &str) -> Option<usize> {
         self.word(key)?.trim().parse().ok()
     }
 
     /// The facts that `stat` printed: size, inode, device, kind, time.
-    pub(super) fn facts(&self) -> Option<Facts> {
+    pub(crate) fn facts(&self) -> Option<Facts> {
         let mut parts = self.word("stat")?.splitn(5, '|');
         let (size, inode) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let (_device, kind, time) = (parts.next()?, parts.next()?.to_owned(), parts.next()?);
-        Some(Facts { version: Version { modified: time_of(time), size, inode: Some(inode) }, kind })
+        Some(Facts { size, inode, modified: time_of(time), kind })
     }
 }
 
 /// The time of `2026-11-19 22:48:10.123456789 +0000`; some programs print no fraction.
-pub(super) fn time_of(text: &str) -> Option<SystemTime> {
+pub(crate) fn time_of(text: &str) -> Option<SystemTime> {
     let text = text.trim().strip_suffix("+0000")?.trim();
     let time: jiff::civil::DateTime = text.replacen(' ', "T", 1).parse().ok()?;
     let stamp = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
@@ -128,10 +127,10 @@ mod tests {
     fn facts_are_read_with_and_without_a_fraction() {
         let facts = |text: &str| Reply::read(&format!("stat {text}\nend ok\n")).facts().unwrap();
         let one = facts("5|7|8|regular file|1970-01-01 00:00:02.000000003 +0000");
-        assert_eq!(one.version.modified, Some(SystemTime::UNIX_EPOCH + Duration::new(2, 3)));
-        assert_eq!((one.version.size, one.version.inode, one.other_kind()), (5, Some(7), None));
+        assert_eq!(one.modified, Some(SystemTime::UNIX_EPOCH + Duration::new(2, 3)));
+        assert_eq!((one.size, one.inode, one.other_kind()), (5, 7, None));
         let other = facts("5|7|8|fifo|1970-01-01 00:00:02 +0000");
-        assert_eq!(other.version.modified, Some(SystemTime::UNIX_EPOCH + Duration::from_secs(2)));
+        assert_eq!(other.modified, Some(SystemTime::UNIX_EPOCH + Duration::from_secs(2)));
         assert_eq!(other.other_kind(), Some("a named pipe"));
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn output_of_rg_is_read() {
-    let data = b"./a\0001:x\n./a\0002-y\n--\n./b\nc\0007:z\n./bin: WARNING: stopped\n./d\0003\n";
+    let data = b"./a\x001:x\n./a\x002-y\n--\n./b\nc\x007:z\n./bin: WARNING: stopped\n./d\x003\n";
     let hits = rg_lines(data, Path::new("/r"));
     let found: Vec<(&str, u64, &[u8], bool)> = hits
         .iter()
