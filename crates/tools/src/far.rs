@@ -4,9 +4,9 @@
 //! search ([`search`]).
 
 pub(crate) mod access;
-#[cfg(test)]
-pub(crate) mod loopback;
 pub(crate) mod search;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use crate::builtin::page::{Found, Window};
 use crate::reads::Version;

@@ -1,6 +1,6 @@
 //! Hostile files, broken connections and approvals, at a place that is this machine under another name.
 
-use super::loopback::{Fault, Loopback};
+use super::testing::{Fault, Loopback};
 use crate::ToolContext;
 use crate::testing::Bench;
 use crate::{ApprovalMode, Registry, ToolSettings, Verdict};

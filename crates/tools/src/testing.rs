@@ -1,6 +1,6 @@
 //! A session with a temporary directory, for tests of this crate.
 
-use crate::far::loopback::Loopback;
+use crate::far::testing::Loopback;
 use crate::{
     Action, ActionKind, ApprovalMode, AskUser, CallScope, Caller, FarPlace, Finished, NoUser, Prepared,
     Registry, RunScope, Safety, ToolContext, ToolSettings, ToolSetup,
