@@ -27,7 +27,7 @@ pub trait Backend: Send + Sync {
         Box::pin(async move { Ok(command) })
     }
 
-    /// Runs a script on the files of a place that is not this machine. It is no command of the session: no supervisor
+    /// Runs a script on the files of a place that is not this machine. It is not a command of the session: no supervisor
     /// keeps it, no profile is read, and it leaves no state. A script that is cancelled or late is ended there.
     fn exchange<'a>(
         &'a self,

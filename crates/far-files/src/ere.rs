@@ -38,7 +38,7 @@ enum Inside {
     Class,
 }
 
-/// What follows a backslash. Returns the rest.
+/// Translates an escape after its backslash. Returns the rest.
 fn escape<'a>(rest: &'a str, out: &mut String, inside: Inside) -> Result<&'a str, String> {
     let Some(sign) = rest.chars().next() else { return Ok(rest) };
     let text = match (sign, inside) {

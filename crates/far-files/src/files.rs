@@ -28,7 +28,7 @@ pub struct FarShell {
     has_base64: bool,
 }
 
-/// What is at a path of the place.
+/// The file at a path of the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// The path after all links.
@@ -332,7 +332,7 @@ impl<'a> FarFiles<'a> {
         let text = match ended {
             Ended::Cancelled => format!("{} was interrupted", work.doing),
             Ended::TimedOut => {
-                format!("{} was given up after {} seconds", work.doing, work.timeout.as_secs())
+                format!("{} did not end within {} seconds", work.doing, work.timeout.as_secs())
             }
             Ended::Exited => format!("the connection to {} was lost while {}", self.label, work.doing),
         };

@@ -1,4 +1,4 @@
-//! The words between Hermes and the scripts: quoting, encoding, replies.
+//! The protocol of the scripts: quoting, encoding, replies.
 
 use crate::files::Facts;
 use base64::Engine;

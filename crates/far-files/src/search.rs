@@ -37,7 +37,7 @@ pub struct Searched<T> {
     pub stopped: bool,
 }
 
-/// Which lines are wanted of the matches.
+/// The lines that are wanted of the matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
     All,
@@ -164,7 +164,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// What every printed path begins with.
+/// The beginning of every printed path.
 const START: &[u8] = b"./";
 
 /// The path that was printed below `base`.

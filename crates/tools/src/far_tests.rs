@@ -23,7 +23,7 @@ fn write(path: &str) -> Value {
     json!({"path": path, "content": "new\n"})
 }
 
-/// What a directory holds.
+/// The names in a directory.
 fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();
     let mut names: Vec<String> =

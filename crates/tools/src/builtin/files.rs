@@ -20,7 +20,7 @@ pub(super) enum Files<'a> {
     Far { cx: &'a ToolContext, files: FarFiles<'a>, known: HashMap<PathBuf, Known> },
 }
 
-/// What a call knows of a file at another place.
+/// The state of a file at another place, as far as a call knows it.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     version: Option<Version>,
