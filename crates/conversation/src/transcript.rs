@@ -317,6 +317,9 @@ pub struct ProcessMark {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: PathBuf,
+    /// The place of the file, if it is not on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// SHA-256 of the content before, as 64 hex digits; `None` if there was no file.
     pub before: Option<String>,
     /// SHA-256 of the content after.

@@ -27,6 +27,16 @@ pub trait Backend: Send + Sync {
         Box::pin(async move { Ok(command) })
     }
 
+    /// Runs a script on the files of a place that is not this machine. It is not a command of the session: no supervisor
+    /// keeps it, no profile is read, and it leaves no state. A script that is cancelled or late is ended there.
+    fn exchange<'a>(
+        &'a self,
+        _exchange: Exchange,
+        _cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Exchanged, ExecError>> {
+        Box::pin(async { Err(ExecError::Unreachable("commands run on this machine".to_owned())) })
+    }
+
     /// Drops the records of these commands, because their results are stored elsewhere. Does not wait; a
     /// backend without records does nothing.
     fn forget(&self, _keys: Vec<Key>) {}
@@ -90,6 +100,31 @@ pub struct Link {
     pub payload: String,
     /// The first word of the lines between the parts of a report.
     pub mark: String,
+}
+
+/// A script for [`Backend::exchange`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// A bash script; it must not need a login shell.
+    pub script: String,
+    /// Its positional parameters, quoted for bash.
+    pub arguments: String,
+    /// Its standard input, which stays open as long as the connection; empty for none.
+    pub input: String,
+    pub timeout: Duration,
+    /// Bytes of output that are kept.
+    pub most_output: usize,
+}
+
+/// The end of an [`Exchange`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exchanged {
+    /// The script has ended; this is its standard output.
+    Done(String),
+    /// The script was not started; the text says why.
+    NotStarted(String),
+    /// The end of the script is not known: the connection was lost, or it was ended early.
+    Lost(Ended),
 }
 
 /// The standard input of a command.

@@ -30,8 +30,8 @@ mod utf8_decoder;
 mod vfork;
 
 pub use backend::{
-    Backend, BoxFuture, Client, Command, Ended, ExecError, Input, Link, Output, OutputLimits, ShellReport,
-    Spill, Started, TerminalSize, Unwatched, Watch,
+    Backend, BoxFuture, Client, Command, Ended, Exchange, Exchanged, ExecError, Input, Link, Output,
+    OutputLimits, ShellReport, Spill, Started, TerminalSize, Unwatched, Watch,
 };
 pub use direct::{Direct, DirectOutput, run_direct};
 pub use environment::child_env;

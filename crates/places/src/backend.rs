@@ -2,14 +2,17 @@
 
 use crate::client_script::ClientScript;
 use crate::error::PlaceError;
+use crate::exchange;
 use crate::far_script::{self, BOOT};
 use crate::place::{Place, words};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{
-    Backend, BoxFuture, Client, Command, Ended, ExecError, Input, LONGEST, Link, Output, Watch,
+    Backend, BoxFuture, Client, Command, Ended, Exchange, Exchanged, ExecError, Input, LONGEST, Link, Output,
+    Watch,
 };
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Bytes that a far end is sent, at most.
 const MOST_PAYLOAD: usize = 1 << 20;
@@ -23,7 +26,12 @@ pub struct FarBackend {
     inner: Arc<dyn Backend>,
     /// Pauses before a place that cannot be used is tried again.
     pauses: &'static [Duration],
+    /// The time of the last exchange, after which the place counts as ready for a while.
+    used: Mutex<Option<Instant>>,
 }
+
+/// The time for which a place counts as ready after an exchange. One that is not after all starts no script.
+const STAYS_READY: Duration = Duration::from_secs(20);
 
 /// Two seconds, doubled each time.
 const PAUSES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
@@ -31,7 +39,7 @@ const PAUSES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(4), D
 impl FarBackend {
     /// Runs the client programs of `place` with `inner`.
     pub fn new(place: Arc<Place>, inner: Arc<dyn Backend>) -> Self {
-        Self { place, inner, pauses: &PAUSES }
+        Self { place, inner, pauses: &PAUSES, used: Mutex::default() }
     }
 
     /// The same, which reports the first failure.
@@ -50,10 +58,14 @@ impl FarBackend {
             return Err(ExecError::Unreachable(why.to_owned()));
         }
         self.make_ready().await?;
-        let mark = format!("hx{:024x}", rand::random::<u128>() >> 32);
+        let mark = mark();
         let client = client(&self.place, &command, input, mark)?;
         command.client = Some(client);
         Ok(command)
+    }
+
+    fn used(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Connects, and tries again if that fails for a reason that may pass.
@@ -117,6 +129,29 @@ impl Backend for FarBackend {
         Box::pin(self.prepared(command, input))
     }
 
+    fn exchange<'a>(
+        &'a self,
+        exchange: Exchange,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Exchanged, ExecError>> {
+        Box::pin(async move {
+            let is_recent = |used: &Instant| used.elapsed() < STAYS_READY;
+            if self.used().as_ref().is_some_and(is_recent) {
+                let first = exchange::run(&self.place, exchange.clone(), mark(), cancel).await?;
+                if !matches!(first, Exchanged::NotStarted(_)) || cancel.is_cancelled() {
+                    return Ok(first);
+                }
+            }
+            match cancel.run_until_cancelled(self.make_ready()).await {
+                Some(ready) => ready?,
+                None => return Ok(Exchanged::NotStarted("it was interrupted".to_owned())),
+            }
+            let exchanged = exchange::run(&self.place, exchange, mark(), cancel).await?;
+            *self.used() = Some(Instant::now());
+            Ok(exchanged)
+        })
+    }
+
     fn forget(&self, keys: Vec<Key>) {
         self.inner.forget(keys);
     }
@@ -124,6 +159,11 @@ impl Backend for FarBackend {
     fn leave(&self) -> BoxFuture<'_, ()> {
         self.inner.leave()
     }
+}
+
+/// A new mark, by which the processes of a command are found.
+fn mark() -> String {
+    format!("hx{:024x}", rand::random::<u128>() >> 32)
 }
 
 /// The client program of a command.

@@ -5,7 +5,7 @@
 //! process with the mark is ended. A second connection can do the same ([`ending`]).
 
 use crate::quoted;
-use hermes_exec::{Command, Input, ShellReport};
+use hermes_exec::{Command, Exchange, Input, ShellReport};
 use std::path::Path;
 
 /// Reads a program from standard input and runs it. No single quotes, because ssh has it quoted once more, and for a
@@ -46,6 +46,34 @@ pub(crate) fn ending(mark: &str) -> String {
     format!("exec >/dev/null 2>&1 </dev/null\nIFS=$' \\t\\n'\n{}sweep\nexit 0\n", functions(mark))
 }
 
+/// The program that runs a script on files. The lines with the mark enclose its output; what is outside of them is
+/// from client programs.
+pub(crate) fn exchange(exchange: &Exchange, mark: &str, trace: Trace) -> String {
+    let mut text = String::from(
+        "exec 2>/dev/null\nunset -v BASH_ENV ENV\n\
+         while IFS=' ' read -r a b c; do unset -f \"$c\"; done < <(declare -F)\nIFS=$' \\t\\n'\n\
+         export PATH=\"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH\"\n",
+    );
+    text += &functions(mark);
+    text += &used(trace);
+    text += &format!("printf '\\n%s B\\n' {mark}\nused\n");
+    // A script with input notices the loss of the connection by itself.
+    if exchange.input.is_empty() {
+        text += LIFELINE;
+    }
+    let (script, arguments) = (quoted(&exchange.script), &exchange.arguments);
+    text += &format!("{MARK}={mark} \"$BASH\" -c {script} bash {arguments}\n");
+    text + &format!("[ -z \"$w\" ] || kill -KILL \"$w\"\nprintf '\\n%s E\\n' {mark}\n")
+}
+
+/// The function that notes the time of a command.
+fn used(trace: Trace) -> String {
+    match trace {
+        Trace::None => "used() { :; }\n".to_owned(),
+        Trace::Time => format!("used() {{ printf '%(%s)T' -1 >{USED}; }} 2>/dev/null\n"),
+    }
+}
+
 /// The traces that commands leave at the far end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trace {
@@ -65,10 +93,7 @@ pub(crate) fn program(command: &Command, input: Input, mark: &str, trace: Trace)
     };
     text += &functions(mark);
     text += &format!("say() {{ printf '\\n%s %s\\n' {mark} \"$1\" >&3; }}\n");
-    text += &match trace {
-        Trace::None => "used() { :; }\n".to_owned(),
-        Trace::Time => format!("used() {{ printf '%(%s)T' -1 >{USED}; }} 2>/dev/null\n"),
-    };
+    text += &used(trace);
     text += PROFILE;
     text += "say S\nused\n";
     text += &variables(command, is_terminal);

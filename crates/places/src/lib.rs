@@ -2,13 +2,15 @@
 //!
 //! A [`Place`] knows the client program and its arguments. [`FarBackend`] wraps a command into a client that another
 //! [`Backend`](hermes_exec::Backend) runs on this machine, usually the supervisor: so the result survives a kill of
-//! Hermes. What runs at the far end is in `far_script`; what runs here is in `client_script`.
+//! Hermes. What runs at the far end is in `far_script`; what runs here is in `client_script`. Scripts on files of the
+//! place are in `exchange`.
 
 mod backend;
 mod checks;
 mod client_script;
 mod container;
 mod error;
+mod exchange;
 mod far_script;
 mod isolation;
 mod place;

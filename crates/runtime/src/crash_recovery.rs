@@ -104,7 +104,7 @@ impl Search<'_> {
             return None;
         }
         if let Some(change) = &orphan.change {
-            return changed(orphan, change).await;
+            return self.changed(orphan, change).await;
         }
         match (self.runs_in(orphan), orphan.effect.as_str()) {
             (RunsIn::Command, _) => self.command(orphan).await,
@@ -183,6 +183,20 @@ impl Search<'_> {
         Some(settled(orphan, IntentState::Failed, said(orphan, recollected(reports, &self.context))))
     }
 
+    /// Returns how a call ended that changes a file. One of another place is looked at there; if that is not possible,
+    /// the outcome is unknown.
+    async fn changed(&self, orphan: &OrphanIntent, change: &FileChange) -> Option<Settled> {
+        let path = change.path.clone();
+        let now = match &change.place {
+            Some(place) => self.context.far_digest(place, &path).await?,
+            None => tokio::task::spawn_blocking(move || digest_of(&path)).await.ok()??,
+        };
+        match change.was_made(now.as_deref())? {
+            true => Some(settled(orphan, IntentState::Done, said(orphan, change.result.clone()))),
+            false => Some(not_run(orphan)),
+        }
+    }
+
     async fn command(&mut self, orphan: &OrphanIntent) -> Option<Settled> {
         let key = command_key(self.session.as_str(), orphan.id);
         if let Some(started) = self.process(orphan, &key).await {
@@ -253,16 +267,6 @@ impl Search<'_> {
         }
         let message = collected(orphan.call_id.clone(), &orphan.arguments, finished, &self.context);
         settled(orphan, IntentState::Done, message)
-    }
-}
-
-/// Returns how a call ended that changes a file.
-async fn changed(orphan: &OrphanIntent, change: &FileChange) -> Option<Settled> {
-    let path = change.path.clone();
-    let now = tokio::task::spawn_blocking(move || digest_of(&path)).await.ok()??;
-    match change.was_made(now.as_deref())? {
-        true => Some(settled(orphan, IntentState::Done, said(orphan, change.result.clone()))),
-        false => Some(not_run(orphan)),
     }
 }
 

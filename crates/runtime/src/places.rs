@@ -245,7 +245,7 @@ impl Runtime {
                     .reaches
                     .map_or("reaches nothing of yours".to_owned(), |what| format!("reaches {what}"));
                 format!(
-                    "commands run in {} (backend {backend}), which {reach}; the file tools are withheld",
+                    "commands and file tools work in {} (backend {backend}), which {reach}",
                     far.place.label()
                 )
             }

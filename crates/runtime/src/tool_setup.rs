@@ -9,7 +9,7 @@ use hermes_config::{Config, Refused, Setting, UnsupportedSafety};
 use hermes_conversation::{AuxTask, SessionId};
 use hermes_exec::child_env;
 use hermes_tools::{
-    Delegate, FILE_TOOLSETS, Inherited, MACHINE_TOOLSETS, Processes, Registry, ScriptSettings, ToolContext,
+    Delegate, Inherited, MACHINE_TOOLSETS, Processes, Registry, SCRIPT_TOOLSETS, ScriptSettings, ToolContext,
     ToolSettings, ToolSetup, VISION_ANALYZE, Vision, Withheld,
 };
 use hermes_vision::VisionClient;
@@ -100,10 +100,10 @@ impl Runtime {
         let mut all = withheld(&self.config);
         if let Some(far) = self.place()? {
             let why = format!(
-                "commands run in {}, and the file tools do not reach it; use the terminal to read and write files there",
+                "commands run in {}, and the calls of a script do not come back from there; use the other tools",
                 far.place.label()
             );
-            all.push(Withheld { toolsets: FILE_TOOLSETS, why });
+            all.push(Withheld { toolsets: SCRIPT_TOOLSETS, why });
         }
         Ok(all)
     }

@@ -16,6 +16,7 @@ use crate::{
 use hermes_conversation::{IntentId, Message};
 use hermes_exec::supervisor::Key;
 use hermes_exec::{Backend, Exports, SpillLimits};
+use hermes_far_files::FarShell;
 use hermes_guard::{FenceKey, Secrets, redact};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -79,6 +80,8 @@ pub struct ToolContext {
     environment: Mutex<Arc<Environment>>,
     /// Variables of commands that hold a secret of Hermes.
     secret_variables: OnceLock<Vec<String>>,
+    /// The shell of the place of commands, once it was asked.
+    far_shell: OnceLock<FarShell>,
     has_moved: AtomicBool,
     reads: Mutex<ReadLog>,
     todos: Mutex<Vec<Todo>>,
@@ -111,6 +114,7 @@ impl ToolContext {
             }),
             environment: Mutex::default(),
             secret_variables: OnceLock::new(),
+            far_shell: OnceLock::new(),
             has_moved: AtomicBool::new(false),
             reads: Mutex::default(),
             todos: Mutex::default(),
@@ -391,14 +395,36 @@ impl ToolContext {
         &self.setup.scratch
     }
 
-    /// Resolves `path` against `cwd`.
+    /// The facts about the shell of the place of commands, if they are known.
+    pub(crate) fn far_shell(&self) -> Option<&FarShell> {
+        self.far_shell.get()
+    }
+
+    pub(crate) fn far_shell_cell(&self) -> &OnceLock<FarShell> {
+        &self.far_shell
+    }
+
+    /// Resolves `path` against `cwd`. At another place, links are followed by the call itself.
     pub(crate) fn resolve(&self, path: &Path, cwd: &Path) -> PathBuf {
+        if self.far().is_some() {
+            return self.far_path(path, cwd);
+        }
         self.shared_with_commands(paths::resolve(path, cwd, self.setup.user_home.as_deref()))
+    }
+
+    /// Resolves the path of a call that only reads: some files of this machine can be read, wherever commands run.
+    pub(crate) fn resolve_to_read(&self, path: &Path, cwd: &Path) -> PathBuf {
+        let resolved = self.resolve(path, cwd);
+        self.kept_here(&resolved).unwrap_or(resolved)
     }
 
     /// The reason why `path` is not taken literally, if any.
     pub(crate) fn unexpanded(&self, path: &Path) -> Option<String> {
-        paths::unexpanded(path, self.setup.user_home.as_deref())
+        match self.far() {
+            Some(_) if paths::below_home(path).is_some() => None,
+            Some(_) => paths::literal_name(path),
+            None => paths::unexpanded(path, self.setup.user_home.as_deref()),
+        }
     }
 
     /// `text` without the secrets Hermes knows of.

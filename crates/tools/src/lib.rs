@@ -17,6 +17,7 @@ mod context;
 mod delegate;
 mod environment;
 mod facts;
+mod far;
 mod hints;
 mod inner_calls;
 mod limits;
@@ -85,7 +86,7 @@ pub use safety::{FarPlace, Inherited, RememberRules, Safety, SandboxSettings, pr
 pub use segments::segments;
 pub use session_library::{PastHit, PastMessage, PastOrder, PastSession, SessionLibrary};
 pub use settings::{
-    COMMAND_TOOLSETS, FILE_TOOLSETS, MACHINE_TOOLSETS, ScriptSettings, ToolSettings, Withheld,
+    COMMAND_TOOLSETS, MACHINE_TOOLSETS, SCRIPT_TOOLSETS, ScriptSettings, ToolSettings, Withheld,
 };
 pub use skills::{ChangedSkill, ListedSkill, SkillChange, Skills, ViewedSkill};
 pub use text::strip_ansi;

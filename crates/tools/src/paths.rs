@@ -17,6 +17,11 @@ pub(crate) fn overlap(a: &Path, b: &Path) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
 
+/// The part of a path below the name of the user's home directory, if it begins with one.
+pub(crate) fn below_home(path: &Path) -> Option<&Path> {
+    ["~", "$HOME", "${HOME}"].iter().find_map(|name| path.strip_prefix(name).ok())
+}
+
 fn expanded(path: &Path, user_home: Option<&Path>) -> PathBuf {
     let mut parts = path.components();
     let Some(Component::Normal(first)) = parts.next() else { return path.to_owned() };
@@ -31,7 +36,11 @@ fn expanded(path: &Path, user_home: Option<&Path>) -> PathBuf {
 /// The reason why a literal path would create an unintended directory, if any: it has the name of a
 /// variable or of a user's home directory that a shell would have replaced.
 pub(crate) fn unexpanded(path: &Path, user_home: Option<&Path>) -> Option<String> {
-    let path = expanded(path, user_home);
+    literal_name(&expanded(path, user_home))
+}
+
+/// The reason why the first name of a path is not meant literally, if any.
+pub(crate) fn literal_name(path: &Path) -> Option<String> {
     let mut parts = path.components();
     let first = parts.next()?.as_os_str().to_str()?.to_owned();
     parts.next()?;
@@ -42,7 +51,8 @@ pub(crate) fn unexpanded(path: &Path, user_home: Option<&Path>) -> Option<String
         .then(|| format!("`{first}` in {} is not replaced here; write the path itself", path.display()))
 }
 
-fn normalised(path: &Path) -> PathBuf {
+/// `path` with its dots resolved by name.
+pub(crate) fn normalised(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

@@ -14,7 +14,7 @@ use hermes_conversation::{
     Cost, Disposition, Effect, EventRelay, IntentState, StartPermit, ToolCall, ToolMessage, TraceSpan,
     Transcript,
 };
-use hermes_gate::Grant;
+use hermes_gate::{Grant, Verdict as GateVerdict};
 use serde_json::{Value, json};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -220,6 +220,7 @@ impl Prepared {
             result_limit: scope.result_limit,
             sees_images: scope.sees_images,
             grants: self.grants,
+            asked: self.action.as_ref().map(asked).unwrap_or_default(),
             caller: scope.caller,
         };
         if !builtin::COUNTED.contains(&self.call.name.as_str()) {
@@ -350,6 +351,12 @@ fn rules(action: &Action) -> Vec<&str> {
         }
     }
     rules
+}
+
+/// The rules of an action that runs although they ask.
+fn asked(action: &Action) -> Vec<String> {
+    let asking = action.assessment.findings.iter().filter(|finding| finding.verdict == GateVerdict::Ask);
+    asking.map(|finding| finding.rule.clone().into_owned()).collect()
 }
 
 fn error_output(error: ToolError) -> ToolOutput {

@@ -41,6 +41,11 @@ pub(crate) fn unreadable(path: &Path, places: &Places) -> Option<String> {
     denied(&assess_read(path, &places.scene()))
 }
 
+/// The reason why `path` must not be read at another place, if any.
+pub(crate) fn denied_read(path: &Path, scene: &Scene) -> Option<String> {
+    denied(&assess_read(path, scene))
+}
+
 /// The reason why `path` must not be written, if any. Writing elsewhere may still need approval.
 pub(crate) fn unwritable(path: &Path, scene: &Scene) -> Option<String> {
     denied(&assess_write(path, scene))

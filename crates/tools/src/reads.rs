@@ -27,11 +27,13 @@ pub(crate) struct Page {
 pub(crate) struct Version {
     pub(crate) modified: Option<SystemTime>,
     pub(crate) size: u64,
+    /// Known of files of another place, which report their times more coarsely.
+    pub(crate) inode: Option<u64>,
 }
 
 impl Version {
     pub(crate) fn of(metadata: &std::fs::Metadata) -> Self {
-        Self { modified: metadata.modified().ok(), size: metadata.len() }
+        Self { modified: metadata.modified().ok(), size: metadata.len(), inode: None }
     }
 }
 
@@ -182,7 +184,7 @@ mod tests {
     }
 
     fn version(size: u64) -> Version {
-        Version { modified: None, size }
+        Version { modified: None, size, inode: None }
     }
 
     fn read(log: &mut ReadLog, page: Page, version: Version) -> Advice {

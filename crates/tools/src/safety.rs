@@ -92,9 +92,9 @@ pub fn project_of(cwd: &Path, places: &Places) -> PathBuf {
 /// Directories that a session may have for itself.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// A path that nothing is inside of.
-const NO_PROJECT: &str = "/nonexistent/no-project";
+pub(crate) const NO_PROJECT: &str = "/nonexistent/no-project";
 /// The home directory of the user elsewhere, whose real path is not known.
-const FAR_HOME: &str = "/nonexistent/far-home";
+pub(crate) const FAR_HOME: &str = "/nonexistent/far-home";
 /// Directories of the system that a session may start in, but that are not its project.
 const SYSTEM: [&str; 17] = [
     "/bin",
@@ -215,7 +215,7 @@ impl ToolContext {
     /// The facts by which the gate judges a command in `cwd`.
     pub fn scene(&self, cwd: &Path) -> Scene {
         if let Some(far) = self.far() {
-            return self.far_scene(cwd, far);
+            return self.far_scene(cwd, far, Path::new(FAR_HOME));
         }
         Scene {
             variables: self.environment().variables(),
@@ -225,8 +225,7 @@ impl ToolContext {
 
     /// The facts by which the gate judges a command elsewhere. The directory of the first command counts as the project;
     /// paths of this machine mean nothing there.
-    fn far_scene(&self, cwd: &Path, far: &FarPlace) -> Scene {
-        let own_home = Path::new(FAR_HOME);
+    pub(crate) fn far_scene(&self, cwd: &Path, far: &FarPlace, own_home: &Path) -> Scene {
         let expand = |path: &Path| match path.strip_prefix("~") {
             Ok(rest) => own_home.join(rest),
             Err(_) => path.to_owned(),

@@ -62,8 +62,8 @@ pub struct Withheld {
 
 /// The toolsets that run commands.
 pub const COMMAND_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::CodeExecution];
-/// The toolsets that touch files of this machine. Scripts are files, too.
-pub const FILE_TOOLSETS: &[Toolset] = &[Toolset::File, Toolset::CodeExecution];
+/// The toolset that runs scripts, which call tools through a socket of this machine.
+pub const SCRIPT_TOOLSETS: &[Toolset] = &[Toolset::CodeExecution];
 /// The toolsets that run commands or touch files.
 pub const MACHINE_TOOLSETS: &[Toolset] = &[Toolset::Terminal, Toolset::File, Toolset::CodeExecution];
 

@@ -1,8 +1,9 @@
 //! A session with a temporary directory, for tests of this crate.
 
+use crate::far::testing::Loopback;
 use crate::{
-    Action, ActionKind, ApprovalMode, AskUser, CallScope, Caller, Finished, NoUser, Prepared, Registry,
-    RunScope, Safety, ToolContext, ToolSettings, ToolSetup,
+    Action, ActionKind, ApprovalMode, AskUser, CallScope, Caller, FarPlace, Finished, NoUser, Prepared,
+    Registry, RunScope, Safety, ToolContext, ToolSettings, ToolSetup,
 };
 use hermes_conversation::{
     AssistantMessage, BoxFuture, CallId, Closing, Compaction, FileChange, InnerCall, InnerEnd, Intent,
@@ -49,6 +50,22 @@ impl Bench {
             ask: Arc::new(NoUser),
             caller: Caller::Model(None),
         }
+    }
+
+    /// A session whose commands run at a place that is this machine under another name. Its project is `work`.
+    pub(crate) fn far(settings: ToolSettings) -> (Self, Arc<Loopback>) {
+        let mut bench = Self::with(settings.clone());
+        let root = bench.root();
+        let place = Arc::new(Loopback::new(root.join("user")));
+        let far = FarPlace {
+            label: "there".to_owned(),
+            directory: root.join("work"),
+            reaches: Some("all".to_owned()),
+        };
+        let safety = Safety { far: Some(far), ..Safety::default() };
+        bench.cx =
+            ToolContext::new(ToolSetup { settings, safety, backend: place.clone(), ..Self::setup(&root) });
+        (bench, place)
     }
 
     /// A session in the directories below `root`.
@@ -132,6 +149,7 @@ impl Bench {
             result_limit: crate::result_limit(None),
             sees_images: false,
             grants: Vec::new(),
+            asked: Vec::new(),
             caller: self.caller.clone(),
         }
     }

@@ -184,6 +184,8 @@ pub struct CallScope {
     pub sees_images: bool,
     /// Accesses beyond the sandbox that were approved for this call.
     pub grants: Vec<Grant>,
+    /// The rules that the user was asked about, or that an answer or a setting covers.
+    pub asked: Vec<String>,
     pub caller: Caller,
 }
 

@@ -53,9 +53,22 @@ fn container(backend: &'static str, more: &str) -> Option<Server> {
 impl Server {
     /// Runs a one-shot prompt in a home directory with this backend.
     async fn run(&self, home: &TempHome, provider: &FakeProvider, args: &[&str]) -> Output {
+        self.run_in(home.path(), home, provider, args).await
+    }
+
+    async fn run_in(
+        &self,
+        cwd: &std::path::Path,
+        home: &TempHome,
+        provider: &FakeProvider,
+        args: &[&str],
+    ) -> Output {
         home.write_config(&format!("{}{}", custom_model(&provider.base_url()), self.settings));
-        let mut command = hermes(home.path(), home.path(), args);
+        let mut command = hermes(home.path(), cwd, args);
         command.env("TMPDIR", home.path());
+        // Stand-ins for programs come first.
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", home.path().join("bin").display()));
         for name in self.variables {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
@@ -99,6 +112,96 @@ async fn same_turn_gives_the_same_results_everywhere() {
     }
 }
 
+/// The stand-in for Singularity, as a program in `PATH`.
+fn singularity(home: &TempHome, work: &std::path::Path) -> Server {
+    use std::os::unix::fs::PermissionsExt;
+    let program = home.path().join("bin/singularity");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/../places/tests/singularity-stand-in");
+    let state = home.path().join("instances");
+    let script =
+        format!("#!/bin/bash\nAPPTAINER_STAND_IN_STATE={} exec {stand_in} \"$@\"\n", state.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = format!("terminal:\n  backend: singularity\n  cwd: {}\n", work.display());
+    Server { name: "singularity", settings, variables: &[] }
+}
+
+/// The results of a turn that works on files, with the directory of the place named as on every place.
+async fn file_turn(home: &TempHome, server: &Server) -> Vec<String> {
+    let cwd = tempfile::tempdir().unwrap();
+    let provider = FakeProvider::start().await;
+    let call = |tool: &str, arguments: Value| ReplyScript::call(tool, arguments);
+    let patch = "*** Begin Patch\n*** Update File: notes/a.txt\n@@\n-one\n+1\n*** Add File: b.json\n+{\"x\": 1}\n\
+                 *** Move File: gone.md -> docs/here.md\n*** End Patch";
+    for (tool, arguments) in [
+        ("terminal", json!({"command": "pwd -P; printf 'print(1)\\n' >run.py; echo old >gone.md"})),
+        ("write_file", json!({"path": "notes/a.txt", "content": "one\ntwo\n"})),
+        ("read_file", json!({"path": "notes/a.txt"})),
+        ("patch", json!({"mode": "replace", "path": "notes/a.txt", "old_string": "two", "new_string": "2"})),
+        ("patch", json!({"mode": "patch", "patch": patch})),
+        ("write_file", json!({"path": "run.py", "content": "def f(:\n"})),
+        ("search_files", json!({"pattern": "\\d"})),
+        ("search_files", json!({"pattern": "*.md", "target": "files"})),
+        ("read_file", json!({"path": "notes/a.txt"})),
+        ("read_file", json!({"path": "notes/a.txt"})),
+        ("read_file", json!({"path": "notes/b.txt"})),
+        (
+            "terminal",
+            json!({"command": "cat notes/a.txt b.json docs/here.md; ls; bash -n run.py || : >checked"}),
+        ),
+    ] {
+        provider.reply(call(tool, arguments));
+    }
+    provider.reply(ReplyScript::text("Done."));
+    let out = server.run_in(cwd.path(), home, &provider, &["--yolo", "-z", "do it"]).await;
+    assert_eq!((code(&out), stdout(&out).as_str()), (0, "Done.\n"), "{}: {}", server.name, stderr(&out));
+    let results = results(home).await;
+    let first = results[0]["output"].as_str().unwrap();
+    let directory = first.lines().next().unwrap().to_owned();
+    results.iter().map(|result| result.to_string().replace(&directory, "DIRECTORY")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn same_turn_with_files_gives_the_same_record_everywhere() {
+    let (here, work) = (TempHome::new(), || tempfile::tempdir().unwrap());
+    let local = Server { name: "local", settings: String::new(), variables: &[] };
+    let want = file_turn(&here, &local).await;
+    for (index, part) in [
+        (1, "\"dirs_created\":true"),
+        (4, "\"files_created\":[\"DIRECTORY/b.json\"]"),
+        (6, "\"total_count\":"),
+        (7, "docs/here.md"),
+        (8, "1|1\\n2|2"),
+        (9, "unchanged"),
+        (10, "similar_files"),
+        (11, "{\\\"x\\\": 1}"),
+    ] {
+        assert!(want[index].contains(part), "{index}: {}", want[index]);
+    }
+    let (ssh_home, ssh_work) = (TempHome::new(), work());
+    let at_work = |server: Server, dir: &tempfile::TempDir| Server {
+        settings: format!("{}  cwd: {}\n", server.settings, dir.path().display()),
+        ..server
+    };
+    let container_home = TempHome::new();
+    let (instance_home, instance_work) = (TempHome::new(), work());
+    let instance = singularity(&instance_home, instance_work.path());
+    let places = [
+        (&ssh_home, ssh(&ssh_home).map(|server| at_work(server, &ssh_work))),
+        (&container_home, container("podman", "")),
+        (&instance_home, Some(instance)),
+    ];
+    for (home, server) in places {
+        let Some(server) = server else { continue };
+        let found = file_turn(home, &server).await;
+        for (found, want) in found.iter().zip(&want) {
+            assert_eq!(found, want, "{}", server.name);
+        }
+        assert_eq!(found.len(), want.len(), "{}", server.name);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn isolated_container_asks_nothing_but_never_runs_everything() {
     let home = TempHome::new();
@@ -111,14 +214,20 @@ async fn isolated_container_asks_nothing_but_never_runs_everything() {
         provider.reply(ReplyScript::call("terminal", json!({ "command": command })));
     }
     provider.reply(ReplyScript::call("read_file", json!({ "path": "/etc/passwd" })));
+    provider.reply(ReplyScript::call("write_file", json!({ "path": "/srv/new", "content": "x" })));
+    provider.reply(ReplyScript::call("read_file", json!({ "path": "~/.ssh/id_rsa" })));
     provider.reply(ReplyScript::text("Done."));
     let out = server.run(&home, &provider, &["-z", "do it"]).await;
     assert_eq!(stdout(&out), "Done.\n", "{}", stderr(&out));
     let all = results(&home).await;
     assert_eq!(all[0]["output"], "gone\n", "{all:?}");
-    for (result, why) in
-        [(&all[1], "never run"), (&all[2], "approvals.deny"), (&all[3], "file tools do not reach it")]
-    {
+    for (result, why) in [
+        (&all[1], "never run"),
+        (&all[2], "approvals.deny"),
+        (&all[3], "1|root:x:0:0:"),
+        (&all[4], "bytes_written"),
+        (&all[5], "holds credentials"),
+    ] {
         assert!(result.to_string().contains(why), "{why}: {result}");
     }
 }

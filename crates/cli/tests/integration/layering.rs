@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 38] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 39] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -18,6 +18,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 38] = [
     ("images", &[]),
     ("sandbox", &["gate"]),
     ("exec", &["sandbox"]),
+    ("far-files", &["exec"]),
     ("places", &["exec"]),
     ("wire", &["conversation"]),
     ("context", &["conversation"]),
@@ -33,6 +34,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 38] = [
             "documents",
             "edits",
             "exec",
+            "far-files",
             "gate",
             "guard",
             "images",

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod auth;
+mod backend_kills;
 mod backends;
 mod background;
 mod background_agents;

@@ -144,7 +144,8 @@ async fn next_owner_reads_the_process_of_a_call() {
     let before = desk.db.stats().full_commits;
     desk.db.note_process(planned.ids[0], &mark).await.unwrap();
     assert_eq!(desk.db.stats().full_commits, before);
-    let change = FileChange { path: "/a".into(), before: None, after: "x".into(), result: "{}".into() };
+    let change =
+        FileChange { path: "/a".into(), place: None, before: None, after: "x".into(), result: "{}".into() };
     desk.db.note_change(planned.ids[0], &change).await.unwrap();
     let next = desk.again().db.acquire(session("s"), owner(2)).await.unwrap();
     assert_eq!(

@@ -74,6 +74,8 @@ pub enum ActionKind {
     IsolatedCommand,
     /// An access of a tool of our own, for instance a write to a file.
     Access,
+    /// An access in a place that reaches nothing of the user: it is not asked about.
+    IsolatedAccess,
     /// A change that later sessions obey. `--yolo` does not skip the question.
     Lasting,
 }
@@ -150,7 +152,7 @@ pub fn decide(action: &Action, policy: &ApprovalPolicy, approved: &SessionApprov
     if action.assessment.verdict() == Verdict::Allow {
         return Decision::Run { by: DecidedBy::Harmless, grants: Vec::new() };
     }
-    if action.kind == ActionKind::IsolatedCommand {
+    if matches!(action.kind, ActionKind::IsolatedCommand | ActionKind::IsolatedAccess) {
         return Decision::Run { by: DecidedBy::Isolation, grants: Vec::new() };
     }
     let is_yolo = policy.mode == ApprovalMode::Off || approved.is_yolo();

@@ -108,7 +108,7 @@ async fn check(
         let program = Direct {
             argv,
             cwd: PathBuf::from("/"),
-            env: cx.command_env(),
+            env: environment(cx),
             input: text.as_bytes().to_vec(),
             timeout: PATIENCE,
             most_output: MOST_OUTPUT,
@@ -129,9 +129,18 @@ async fn check(
     first.unwrap_or_default()
 }
 
+/// The environment of checkers, which run on this machine wherever commands run.
+fn environment(cx: &ToolContext) -> Vec<(String, String)> {
+    if cx.far().is_none() {
+        return cx.command_env();
+    }
+    let path = std::env::join_paths(&cx.safety().path_dirs).unwrap_or_default();
+    vec![("PATH".to_owned(), path.to_string_lossy().into_owned())]
+}
+
 /// The program in the `PATH` of commands, outside of the project.
 fn installed(name: &str, cx: &ToolContext) -> Option<PathBuf> {
-    let env = cx.command_env();
+    let env = environment(cx);
     let path = env.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.as_str())?;
     let project = cx.project();
     std::env::split_paths(path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| {

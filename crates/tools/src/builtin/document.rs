@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Larger documents are not read, in bytes.
-const LARGEST: u64 = 64 * 1024 * 1024;
+pub(super) const LARGEST: u64 = 64 * 1024 * 1024;
 /// Characters of a document that can be paged through.
 const MOST_CHARS: usize = 5_000_000;
 
@@ -46,7 +46,12 @@ impl Kind {
                 format!("{} is larger than {LARGEST} bytes, and such documents are not read", path.display());
             return Err(ToolError::failed(text));
         }
-        (self.text)(&bytes, MOST_CHARS).map_err(|error| {
+        self.convert(path, &bytes)
+    }
+
+    /// The text of a document with these bytes.
+    pub(super) fn convert(self, path: &Path, bytes: &[u8]) -> Result<String, ToolError> {
+        (self.text)(bytes, MOST_CHARS).map_err(|error| {
             ToolError::failed(format!("{} cannot be read as a {}: {error}", path.display(), self.name))
         })
     }

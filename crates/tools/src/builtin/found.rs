@@ -6,10 +6,10 @@
 use crate::protect::{self, Places};
 use crate::text::head;
 use globset::{GlobBuilder, GlobMatcher};
-use grep_regex::RegexMatcherBuilder;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkBuilder;
-use ignore::overrides::OverrideBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,52 +18,49 @@ use std::time::SystemTime;
 const LINE: usize = 500;
 
 /// A pattern and the place to search.
-pub(super) struct Query {
-    pub(super) root: PathBuf,
-    pub(super) pattern: String,
-    pub(super) file_glob: Option<String>,
-    pub(super) context: usize,
+pub(crate) struct Query {
+    pub(crate) root: PathBuf,
+    pub(crate) pattern: String,
+    pub(crate) file_glob: Option<String>,
+    pub(crate) context: usize,
     /// A file with a longer line, in bytes, is skipped: the searcher holds whole lines in memory.
-    pub(super) longest_line: usize,
-    pub(super) places: Places,
+    pub(crate) longest_line: usize,
+    pub(crate) places: Places,
 }
 
 /// A line of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) path: PathBuf,
-    pub(super) number: u64,
-    pub(super) text: String,
+pub(crate) struct Line {
+    pub(crate) path: PathBuf,
+    pub(crate) number: u64,
+    pub(crate) text: String,
     /// It surrounds a match and is none itself.
-    pub(super) around: bool,
+    pub(crate) around: bool,
 }
 
 /// The matches of a search in contents.
 #[derive(Debug, Default)]
-pub(super) struct Matches {
+pub(crate) struct Matches {
     /// The lines of matches `offset` to `offset + limit`, with what surrounds them.
-    pub(super) lines: Vec<Line>,
-    pub(super) total: usize,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) total: usize,
     /// Matching lines per file, in path order.
-    pub(super) counts: Vec<(PathBuf, usize)>,
+    pub(crate) counts: Vec<(PathBuf, usize)>,
     /// Files that could not be searched to their end.
-    pub(super) skipped: usize,
-    pub(super) stopped: bool,
+    pub(crate) skipped: usize,
+    pub(crate) stopped: bool,
 }
 
 /// The range of matches that is kept.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slice {
-    pub(super) offset: usize,
-    pub(super) limit: usize,
+pub(crate) struct Slice {
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
 }
 
 /// Lines that match the query's regular expression.
-pub(super) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> Result<Matches, String> {
-    let matcher = RegexMatcherBuilder::new()
-        .line_terminator(Some(b'\n'))
-        .build(&query.pattern)
-        .map_err(|error| format!("the pattern is not a valid regular expression: {error}"))?;
+pub(crate) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> Result<Matches, String> {
+    let matcher = matcher(&query.pattern)?;
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
         .heap_limit(Some(query.longest_line))
@@ -91,8 +88,16 @@ pub(super) fn contents(query: &Query, slice: Slice, stop: &dyn Fn() -> bool) -> 
     Ok(matches)
 }
 
+/// The matcher of a regular expression.
+pub(crate) fn matcher(pattern: &str) -> Result<RegexMatcher, String> {
+    RegexMatcherBuilder::new()
+        .line_terminator(Some(b'\n'))
+        .build(pattern)
+        .map_err(|error| format!("the pattern is not a valid regular expression: {error}"))
+}
+
 /// Files whose name matches the query's glob, newest first.
-pub(super) fn names(query: &Query, stop: &dyn Fn() -> bool) -> Result<(Vec<PathBuf>, bool), String> {
+pub(crate) fn names(query: &Query, stop: &dyn Fn() -> bool) -> Result<(Vec<PathBuf>, bool), String> {
     let wanted = name_matcher(&query.pattern)?;
     let mut found: Vec<(Option<SystemTime>, PathBuf)> = Vec::new();
     for path in files(query)? {
@@ -109,13 +114,13 @@ pub(super) fn names(query: &Query, stop: &dyn Fn() -> bool) -> Result<(Vec<PathB
     Ok((newest_first(found), false))
 }
 
-fn newest_first(mut found: Vec<(Option<SystemTime>, PathBuf)>) -> Vec<PathBuf> {
+pub(crate) fn newest_first(mut found: Vec<(Option<SystemTime>, PathBuf)>) -> Vec<PathBuf> {
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     found.into_iter().map(|(_, path)| path).collect()
 }
 
 /// A pattern without wildcards means any name that contains it.
-fn name_matcher(pattern: &str) -> Result<GlobMatcher, String> {
+pub(crate) fn name_matcher(pattern: &str) -> Result<GlobMatcher, String> {
     let pattern =
         if pattern.contains(['*', '?', '[', '{']) { pattern.to_owned() } else { format!("*{pattern}*") };
     let glob = GlobBuilder::new(&pattern).literal_separator(false).build();
@@ -128,11 +133,7 @@ fn files(query: &Query) -> Result<impl Iterator<Item = PathBuf> + '_, String> {
     let mut walk = WalkBuilder::new(&query.root);
     walk.sort_by_file_path(Ord::cmp).follow_links(false);
     if let Some(glob) = &query.file_glob {
-        let overrides = OverrideBuilder::new(&query.root)
-            .add(glob)
-            .and_then(|builder| builder.build())
-            .map_err(|error| format!("`file_glob` is not a valid glob: {error}"))?;
-        walk.overrides(overrides);
+        walk.overrides(overrides(&query.root, glob)?);
     }
     let files = walk
         .build()
@@ -142,6 +143,19 @@ fn files(query: &Query) -> Result<impl Iterator<Item = PathBuf> + '_, String> {
         .filter(|path| protect::unreadable(path, &query.places).is_none())
         .filter(|path| !is_another_name(path, &query.places));
     Ok(files)
+}
+
+/// The files below `root` that a glob leaves.
+pub(crate) fn overrides(root: &Path, glob: &str) -> Result<Override, String> {
+    let overrides = OverrideBuilder::new(root).add(glob).and_then(|builder| builder.build());
+    overrides.map_err(|error| format!("`file_glob` is not a valid glob: {error}"))
+}
+
+/// The text of a line as it is shown.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    // Four bytes hold any character, so of a giant line only the beginning is decoded.
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE * 4)]);
+    head(text.trim_end_matches(['\n', '\r']), LINE).to_owned()
 }
 
 /// Returns true for a hard link to a file of Hermes that is not shown.
@@ -161,13 +175,10 @@ struct Collect<'a> {
 
 impl Collect<'_> {
     fn keep(&mut self, number: Option<u64>, bytes: &[u8], around: bool) {
-        // Four bytes hold any character, so of a giant line only the beginning is decoded.
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LINE * 4)]);
-        let text = text.trim_end_matches(['\n', '\r']);
         self.matches.lines.push(Line {
             path: self.path.to_owned(),
             number: number.unwrap_or_default(),
-            text: head(text, LINE).to_owned(),
+            text: shown(bytes),
             around,
         });
     }

@@ -4,16 +4,16 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 /// The requested lines and their maximum size.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
+pub(crate) struct Window {
     /// The first line, counting from 1.
-    pub(super) offset: usize,
-    pub(super) limit: usize,
-    pub(super) line_chars: usize,
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+    pub(crate) line_chars: usize,
 }
 
 /// The content of a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     Binary,
     Text {
         /// The wanted lines, each cut to length.
@@ -27,7 +27,7 @@ const PROBE: usize = 8192;
 
 /// Reads the lines of `window`. The whole file is walked, because its length is part of the
 /// answer; `stop` is asked now and then whether to give up, which is [`ErrorKind::Interrupted`].
-pub(super) fn read(mut file: impl Read, window: Window, stop: impl Fn() -> bool) -> std::io::Result<Found> {
+pub(crate) fn read(mut file: impl Read, window: Window, stop: impl Fn() -> bool) -> std::io::Result<Found> {
     let mut probe = Vec::with_capacity(PROBE);
     file.by_ref().take(PROBE as u64).read_to_end(&mut probe)?;
     if probe.contains(&0) {

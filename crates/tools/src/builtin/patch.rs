@@ -149,7 +149,7 @@ impl Tool for Patch {
     }
 
     fn touches(&self, args: &PatchArgs, cx: &ToolContext) -> Option<Touches> {
-        Some(Touches::Files(args.files(cx)))
+        cx.far().is_none().then(|| Touches::Files(args.files(cx)))
     }
 
     async fn run(
@@ -182,15 +182,27 @@ fn subject(arguments: &Value) -> String {
     }
 }
 
+/// The error of a file that a patch would show.
+pub(super) fn hidden(why: &str) -> String {
+    format!(
+        "{why}. A patch would show parts of it: ask the user to make the change, or replace the whole file \
+         with write_file if you know all it should hold"
+    )
+}
+
 /// The file to change, if it may be written and read: the diff and the hints show what is in it.
 fn editable(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBuf, String> {
     let path = target(path, cwd, cx)?;
-    match protect::unreadable(&path, cx.places()) {
+    let unreadable = match cx.far() {
+        Some(far) => {
+            let (judged, scene) = cx.far_judged(&path, cwd, far);
+            protect::denied_read(&judged, &scene)
+        }
+        None => protect::unreadable(&path, cx.places()),
+    };
+    match unreadable {
         None => Ok(path),
-        Some(why) => Err(format!(
-            "{why}. A patch would show parts of it: ask the user to make the change, or replace the whole file \
-             with write_file if you know all it should hold"
-        )),
+        Some(why) => Err(hidden(&why)),
     }
 }
 

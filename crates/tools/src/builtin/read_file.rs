@@ -5,13 +5,15 @@ use super::document;
 use super::page::{self, Found, Window};
 use super::regular;
 use crate::facts::text;
+use crate::far::FarFiles;
+use crate::far::access::Access;
 use crate::limits;
 use crate::protect::Places;
 use crate::reads::{Advice, Page, Version};
 use crate::text::head;
 use crate::{
-    Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
-    protect, untrusted,
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect,
+    untrusted,
 };
 use hermes_conversation::{CallDigest, CallTitle, ToolFacts, ToolKind};
 use hermes_edits::fuzzy::alike;
@@ -62,19 +64,20 @@ impl Tool for ReadFile {
     type Args = ReadFileArgs;
 
     fn refusal(&self, args: &ReadFileArgs, cx: &ToolContext) -> Option<Refusal> {
-        protect::unreadable(&cx.resolve(&args.path, &cx.cwd()), cx.places()).map(Refusal::Denied)
+        cx.unreadable(&cx.resolve_to_read(&args.path, &cx.cwd())).map(Refusal::Denied)
     }
 
     fn action(&self, args: &ReadFileArgs, cx: &ToolContext) -> Option<Action> {
         let cwd = cx.cwd();
-        let path = cx.resolve(&args.path, &cwd);
-        let assessment = assess_read(&path, &cx.scene(&cwd));
+        let path = cx.resolve_to_read(&args.path, &cwd);
         let text = format!("read {}", path.display());
-        Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
+        let (judged, scene) = cx.judged(path, &cwd);
+        let assessment = assess_read(&judged, &scene);
+        Some(Action { kind: cx.access_kind(), text, cwd, environment: Arc::default(), assessment })
     }
 
     fn concurrency(&self, args: &ReadFileArgs, cx: &ToolContext) -> Concurrency {
-        Concurrency::Reads(vec![cx.resolve(&args.path, &cx.cwd())])
+        Concurrency::Reads(vec![cx.resolve_to_read(&args.path, &cx.cwd())])
     }
 
     async fn run(
@@ -83,17 +86,9 @@ impl Tool for ReadFile {
         cx: &ToolContext,
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
-        let path = cx.resolve(&args.path, &scope.cwd);
-        // Again, on what the path leads to now: a command in between may have moved a link.
-        if let Some(why) = protect::unreadable(&path, cx.places()) {
-            return Err(ToolError::failed(why));
-        }
         let stop = Stop::new(scope, FILE_PATIENCE);
-        let doing = format!("reading {}", path.display());
-        let place = path.clone();
-        let version = look(doing.clone(), stop.clone(), move |_| version_of(&place)).await?;
-        let wanted =
-            Page { path: path.clone(), offset: args.offset, limit: args.limit.min(cx.settings().max_lines) };
+        let Subject { path, key, version, far } = Subject::find(&args.path, cx, scope, &stop).await?;
+        let wanted = Page { path: key, offset: args.offset, limit: args.limit.min(cx.settings().max_lines) };
         // A script has not seen what the model was given.
         let is_script = scope.caller.is_script();
         let advice = if is_script { Advice::Read } else { cx.reads().ask(&wanted, version) };
@@ -104,15 +99,21 @@ impl Tool for ReadFile {
         }
         let window =
             Window { offset: wanted.offset, limit: wanted.limit, line_chars: cx.settings().max_line_length };
-        let (place, places) = (path.clone(), cx.places().clone());
-        let found = look(doing, stop, move |stop| read(&place, &places, window, stop)).await?;
+        let most = limits::page_limit(scope.result_limit, cx.settings().file_read_max_chars);
+        let (version, found) = match far {
+            Some(far) => read_far(&far, &path, window, most, scope).await?,
+            None => {
+                let (place, places) = (path.clone(), cx.places().clone());
+                let doing = format!("reading {}", path.display());
+                (version, look(doing, stop, move |stop| read(&place, &places, window, stop)).await?)
+            }
+        };
         let Found::Text { lines, total_lines } = found else {
             let why = document::no_text(&path, cx.vision().is_some());
             let why = why.unwrap_or("is a binary file and cannot be shown as text");
             let text = format!("{} {why} ({} bytes)", path.display(), version.size);
             return Err(ToolError::failed(text));
         };
-        let most = limits::page_limit(scope.result_limit, cx.settings().file_read_max_chars);
         let text = numbered(lines, args.offset, most, cx);
         let whole = args.offset == 1 && text.next_offset(total_lines).is_none();
         match is_script {
@@ -122,6 +123,75 @@ impl Tool for ReadFile {
         let kind = document::kind(&path).map(|kind| kind.name);
         Ok(report(text, total_lines, version.size, advice, kind).with_origin(untrusted::origin_of(&path)))
     }
+}
+
+/// The file of a call.
+struct Subject<'a> {
+    path: PathBuf,
+    /// Its name in the log of reads.
+    key: PathBuf,
+    version: Version,
+    /// The files that it is one of, if they are not those of this machine.
+    far: Option<FarFiles<'a>>,
+}
+
+impl<'a> Subject<'a> {
+    /// Finds the file and checks it again: a command in between may have moved a link.
+    async fn find(
+        path: &Path,
+        cx: &'a ToolContext,
+        scope: &CallScope,
+        stop: &Stop,
+    ) -> Result<Self, ToolError> {
+        let resolved = cx.resolve_to_read(path, &scope.cwd);
+        if let Some(far) = FarFiles::of(cx, &scope.cancel).filter(|_| cx.is_far(&resolved)) {
+            return Self::find_far(path, far, scope).await;
+        }
+        if let Some(why) = protect::unreadable(&resolved, cx.places()) {
+            return Err(ToolError::failed(why));
+        }
+        let place = resolved.clone();
+        let doing = format!("reading {}", resolved.display());
+        let version = look(doing, stop.clone(), move |_| version_of(&place)).await?;
+        Ok(Self { key: resolved.clone(), path: resolved, version, far: None })
+    }
+
+    async fn find_far(path: &Path, far: FarFiles<'a>, scope: &CallScope) -> Result<Self, ToolError> {
+        let found = far.located(path, Access::Read, scope).await?;
+        let path = found.real;
+        let Some(facts) = found.facts else {
+            let dir = path.parent().unwrap_or(Path::new("/"));
+            let names = found.near.iter().map(|name| (name.clone(), dir.join(name)));
+            let similar = similar_names(&path, names);
+            return Err(missing(&path, similar));
+        };
+        match facts.other_kind() {
+            None => Ok(Self { key: far.key(&path), path, version: Version::from(&facts), far: Some(far) }),
+            Some(_) if facts.is_directory() => Err(is_directory(&path)),
+            Some(kind) => Err(ToolError::failed(format!("{} is {kind}, not a regular file", path.display()))),
+        }
+    }
+}
+
+/// Reads a page of a file of another place. Documents are converted here.
+async fn read_far(
+    far: &FarFiles<'_>,
+    path: &Path,
+    window: Window,
+    most: usize,
+    scope: &CallScope,
+) -> Result<(Version, Found), ToolError> {
+    let Some(kind) = document::kind(path) else { return far.text(path, window, most).await };
+    let Some((facts, bytes)) = far.fetch(path, document::LARGEST).await? else {
+        return Err(missing(path, Vec::new()));
+    };
+    let (place, doing) = (path.to_owned(), format!("reading {}", path.display()));
+    let found = look(doing, Stop::new(scope, FILE_PATIENCE), move |stop| {
+        let text = kind.convert(&place, &bytes)?;
+        let found = page::read(text.as_bytes(), window, || stop.is_asked());
+        found.map_err(|_| stop.error(&format!("reading {}", place.display())))
+    });
+    Ok((Version::from(&facts), found.await?))
 }
 
 fn read(path: &Path, places: &Places, window: Window, stop: &Stop) -> Result<Found, ToolError> {
@@ -137,39 +207,40 @@ fn read(path: &Path, places: &Places, window: Window, stop: &Stop) -> Result<Fou
 
 fn version_of(path: &Path) -> Result<Version, ToolError> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => missing(path),
+        std::io::ErrorKind::NotFound => missing(path, similar_names(path, neighbours(path))),
         _ => ToolError::io("read", path, &error),
     })?;
     if metadata.is_dir() {
-        return Err(ToolError::failed(format!(
-            "{} is a directory; list it with search_files, target files",
-            path.display()
-        )));
+        return Err(is_directory(path));
     }
     regular::check(path, &metadata)?;
     Ok(Version::of(&metadata))
 }
 
-fn missing(path: &Path) -> ToolError {
+fn is_directory(path: &Path) -> ToolError {
+    ToolError::failed(format!("{} is a directory; list it with search_files, target files", path.display()))
+}
+
+fn missing(path: &Path, similar: Vec<String>) -> ToolError {
     let error = ToolError::failed(format!("{} does not exist", path.display()));
-    match similar_names(path) {
-        names if names.is_empty() => error,
-        names => error.with("similar_files", names),
-    }
+    if similar.is_empty() { error } else { error.with("similar_files", similar) }
+}
+
+/// The names and paths beside a file, at most 2000.
+fn neighbours(path: &Path) -> impl Iterator<Item = (String, PathBuf)> + use<> {
+    let entries = path.parent().map(std::fs::read_dir).into_iter().flatten().flatten().flatten().take(2000);
+    entries.filter_map(|entry| Some((entry.file_name().to_str()?.to_owned(), entry.path())))
 }
 
 /// Up to five neighbours with a name like the one asked for.
-fn similar_names(path: &Path) -> Vec<String> {
-    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+fn similar_names(path: &Path, neighbours: impl Iterator<Item = (String, PathBuf)>) -> Vec<String> {
+    let Some(wanted) = path.file_name().and_then(|name| name.to_str()).map(str::to_lowercase) else {
         return Vec::new();
     };
-    let wanted = name.to_lowercase();
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().take(2000);
-    let mut names: Vec<(f32, PathBuf)> = entries
-        .filter_map(|entry| {
-            let name = entry.file_name().to_str()?.to_lowercase();
-            let likeness = alike(&name, &wanted);
-            (likeness >= 0.6).then(|| (likeness, entry.path()))
+    let mut names: Vec<(f32, PathBuf)> = neighbours
+        .filter_map(|(name, path)| {
+            let likeness = alike(&name.to_lowercase(), &wanted);
+            (likeness >= 0.6).then_some((likeness, path))
         })
         .collect();
     names.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));

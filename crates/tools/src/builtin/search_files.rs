@@ -4,11 +4,14 @@ use super::blocking::{Stop, look};
 use super::found::{self, Line, Matches, Query, Slice};
 use super::regular;
 use crate::facts::text;
+use crate::far::FarFiles;
+use crate::far::search::Searched;
 use crate::reads::Advice;
 use crate::{
     CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, protect, untrusted,
 };
 use hermes_conversation::{CallDigest, CallTitle, Outcome, Subject, ToolFacts, ToolKind};
+use hermes_far_files::Lines;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -61,6 +64,12 @@ enum OutputMode {
     Count,
 }
 
+impl SearchFilesArgs {
+    fn slice(&self) -> Slice {
+        Slice { offset: self.offset, limit: self.limit.min(MOST_RESULTS) }
+    }
+}
+
 fn here() -> PathBuf {
     PathBuf::from(".")
 }
@@ -99,11 +108,11 @@ impl Tool for SearchFiles {
     type Args = SearchFilesArgs;
 
     fn refusal(&self, args: &SearchFilesArgs, cx: &ToolContext) -> Option<Refusal> {
-        unsearchable(&cx.resolve(&args.path, &cx.cwd()), cx).map(Refusal::Denied)
+        unsearchable(&cx.resolve_to_read(&args.path, &cx.cwd()), cx).map(Refusal::Denied)
     }
 
     fn concurrency(&self, args: &SearchFilesArgs, cx: &ToolContext) -> Concurrency {
-        Concurrency::Reads(vec![cx.resolve(&args.path, &cx.cwd())])
+        Concurrency::Reads(vec![cx.resolve_to_read(&args.path, &cx.cwd())])
     }
 
     async fn run(
@@ -112,13 +121,12 @@ impl Tool for SearchFiles {
         cx: &ToolContext,
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
-        let root = cx.resolve(&args.path, &scope.cwd);
-        if !root.exists() {
-            return Err(ToolError::failed(format!("{} does not exist", root.display())));
-        }
-        if let Some(why) = unsearchable(&root, cx) {
-            return Err(ToolError::failed(why));
-        }
+        let root = cx.resolve_to_read(&args.path, &scope.cwd);
+        let far = FarFiles::of(cx, &scope.cancel).filter(|_| cx.is_far(&root));
+        let root = match &far {
+            Some(far) => far_root(&args.path, far, scope).await?,
+            None => here_root(root, cx)?,
+        };
         let advice = match scope.caller.is_script() {
             true => Advice::Read,
             false => cx.reads().ask_search(format!("{args:?} {}", root.display())),
@@ -139,11 +147,16 @@ impl Tool for SearchFiles {
         };
         let cwd = scope.cwd.clone();
         let doing = format!("searching {}", query.root.display());
-        let mut value = look(doing, Stop::new(scope, PATIENCE), move |stop| {
-            check_root(&query.root)?;
-            search(&args, &query, &cwd, &|| stop.is_asked()).map_err(ToolError::failed)
-        })
-        .await?;
+        let mut value = match far {
+            Some(far) => search_far(&args, &query, &far, &cx.far_path(Path::new("."), &cwd)).await?,
+            None => {
+                let search = move |stop: &Stop| {
+                    check_root(&query.root)?;
+                    search(&args, &query, &cwd, &|| stop.is_asked()).map_err(ToolError::failed)
+                };
+                look(doing, Stop::new(scope, PATIENCE), search).await?
+            }
+        };
         if advice == Advice::ReadAndWarn {
             value["warning"] =
                 "You have made this search three times in a row; the next time is refused.".into();
@@ -160,7 +173,32 @@ fn title(arguments: &Value) -> CallTitle {
 
 /// The reason why `root`, a file, must not be searched. Files below a directory are checked one by one.
 fn unsearchable(root: &Path, cx: &ToolContext) -> Option<String> {
-    if root.is_dir() { None } else { protect::unreadable(root, cx.places()) }
+    // The kind of a path of another place is not known before the call.
+    if cx.is_far(root) || root.is_dir() { None } else { protect::unreadable(root, cx.places()) }
+}
+
+/// The root of a search on this machine.
+fn here_root(root: PathBuf, cx: &ToolContext) -> Result<PathBuf, ToolError> {
+    if !root.exists() {
+        return Err(ToolError::failed(format!("{} does not exist", root.display())));
+    }
+    match protect::unreadable(&root, cx.places()).filter(|_| !root.is_dir()) {
+        Some(why) => Err(ToolError::failed(why)),
+        None => Ok(root),
+    }
+}
+
+/// The root of a search at another place.
+async fn far_root(path: &Path, far: &FarFiles<'_>, scope: &CallScope) -> Result<PathBuf, ToolError> {
+    let found = far.located_to_search(path, scope).await?;
+    let shown = found.real.display();
+    let Some(facts) = found.facts else {
+        return Err(ToolError::failed(format!("{shown} does not exist")));
+    };
+    match facts.other_kind().filter(|_| !facts.is_directory()) {
+        Some(kind) => Err(ToolError::failed(format!("{shown} is {kind}, not a regular file"))),
+        None => Ok(found.real),
+    }
 }
 
 fn check_root(root: &Path) -> Result<(), ToolError> {
@@ -174,36 +212,67 @@ fn search(
     cwd: &Path,
     stop: &dyn Fn() -> bool,
 ) -> Result<Value, String> {
-    let slice = Slice { offset: args.offset, limit: args.limit.min(MOST_RESULTS) };
-    let mut page = match args.target {
+    let slice = args.slice();
+    let real = cwd.canonicalize();
+    let cwd = real.as_deref().unwrap_or(cwd);
+    match args.target {
         Target::Files => {
             let (files, stopped) = found::names(query, stop)?;
-            files_page(&files, slice, stopped, cwd)
+            Ok(files_page(&files, slice, stopped, cwd))
         }
         Target::Content => {
             // Names and counts need no lines.
             let kept = if args.output_mode == OutputMode::Content { slice.limit } else { 0 };
             let matches = found::contents(query, Slice { limit: kept, ..slice }, stop)?;
-            let skipped = matches.skipped;
-            let mut page = match args.output_mode {
-                OutputMode::Content => lines_page(matches, slice, query.context > 0, cwd),
-                OutputMode::FilesOnly => {
-                    let files: Vec<PathBuf> = matches.counts.into_iter().map(|(path, _)| path).collect();
-                    files_page(&files, slice, matches.stopped, cwd)
-                }
-                OutputMode::Count => counts_page(&matches, slice, cwd),
-            };
-            if skipped > 0 {
-                page["skipped"] = skipped.into();
-            }
-            page
+            Ok(matches_page(args, query, matches, cwd))
+        }
+    }
+}
+
+/// The same at another place.
+async fn search_far(
+    args: &SearchFilesArgs,
+    query: &Query,
+    far: &FarFiles<'_>,
+    cwd: &Path,
+) -> Result<Value, ToolError> {
+    let slice = args.slice();
+    let (mut page, ignores_less) = match args.target {
+        Target::Files => {
+            let Searched { found: (files, stopped), ignores_less } = far.named(query).await?;
+            (files_page(&files, slice, stopped, cwd), ignores_less)
+        }
+        Target::Content => {
+            let lines = if args.output_mode == OutputMode::Content { Lines::All } else { Lines::Counts };
+            let Searched { found, ignores_less } = far.matches(query, slice, lines).await?;
+            (matches_page(args, query, found, cwd), ignores_less)
         }
     };
-    if args.target == Target::Content && (args.pattern.contains("\\n") || args.pattern.contains('\n')) {
+    if ignores_less {
+        page["searched_with"] = "grep and find; ignored files are among the results".into();
+    }
+    Ok(page)
+}
+
+/// The matches in contents as they were asked for.
+fn matches_page(args: &SearchFilesArgs, query: &Query, matches: Matches, cwd: &Path) -> Value {
+    let (slice, skipped) = (args.slice(), matches.skipped);
+    let mut page = match args.output_mode {
+        OutputMode::Content => lines_page(matches, slice, query.context > 0, cwd),
+        OutputMode::FilesOnly => {
+            let files: Vec<PathBuf> = matches.counts.into_iter().map(|(path, _)| path).collect();
+            files_page(&files, slice, matches.stopped, cwd)
+        }
+        OutputMode::Count => counts_page(&matches, slice, cwd),
+    };
+    if skipped > 0 {
+        page["skipped"] = skipped.into();
+    }
+    if args.pattern.contains("\\n") || args.pattern.contains('\n') {
         page["warning"] =
             "Lines are matched one at a time; a pattern with \\n finds nothing across lines.".into();
     }
-    Ok(page)
+    page
 }
 
 fn lines_page(matches: Matches, slice: Slice, has_context: bool, cwd: &Path) -> Value {
@@ -281,11 +350,9 @@ fn paging(total: usize, slice: Slice, shown: usize, stopped: bool) -> Value {
     value
 }
 
-/// Paths below the working directory are shown from there.
+/// Paths below the working directory, a real path, are shown from there.
 fn short(path: &Path, cwd: &Path) -> String {
-    let real = cwd.canonicalize();
-    let base = real.as_deref().unwrap_or(cwd);
-    path.strip_prefix(base).unwrap_or(path).display().to_string()
+    path.strip_prefix(cwd).unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]

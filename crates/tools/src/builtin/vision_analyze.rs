@@ -5,10 +5,11 @@
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::regular;
 use crate::facts::text;
+use crate::far::FarFiles;
+use crate::far::access::Access;
 use crate::protect::Places;
 use crate::{
-    Action, ActionKind, CallScope, Concurrency, Origin, Refusal, Tool, ToolContext, ToolError, ToolOutput,
-    Toolset, protect,
+    Action, CallScope, Concurrency, Origin, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
 };
 use hermes_conversation::{CallDigest, CallTitle, ToolFacts, ToolKind};
 use hermes_gate::assess_read;
@@ -55,28 +56,23 @@ impl Tool for VisionAnalyze {
         match Source::of(&args.image_url) {
             Source::Data(_) => None,
             Source::Web(url) => cx.web()?.refusal(url).map(Refusal::Denied),
-            // An image is a file of this machine like any other.
-            Source::File(path) => {
-                let withheld = cx.settings().withheld(Toolset::File.as_str()).map(str::to_owned);
-                let denied =
-                    withheld.or_else(|| protect::unreadable(&cx.resolve(path, &cx.cwd()), cx.places()));
-                denied.map(Refusal::Denied)
-            }
+            Source::File(path) => cx.unreadable(&cx.resolve_to_read(path, &cx.cwd())).map(Refusal::Denied),
         }
     }
 
     fn action(&self, args: &VisionAnalyzeArgs, cx: &ToolContext) -> Option<Action> {
         let Source::File(path) = Source::of(&args.image_url) else { return None };
         let cwd = cx.cwd();
-        let path = cx.resolve(path, &cwd);
-        let assessment = assess_read(&path, &cx.scene(&cwd));
+        let path = cx.resolve_to_read(path, &cwd);
         let text = format!("read {}", path.display());
-        Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
+        let (judged, scene) = cx.judged(path, &cwd);
+        let assessment = assess_read(&judged, &scene);
+        Some(Action { kind: cx.access_kind(), text, cwd, environment: Arc::default(), assessment })
     }
 
     fn concurrency(&self, args: &VisionAnalyzeArgs, cx: &ToolContext) -> Concurrency {
         match Source::of(&args.image_url) {
-            Source::File(path) => Concurrency::Reads(vec![cx.resolve(path, &cx.cwd())]),
+            Source::File(path) => Concurrency::Reads(vec![cx.resolve_to_read(path, &cx.cwd())]),
             Source::Data(_) | Source::Web(_) => Concurrency::Free,
         }
     }
@@ -171,12 +167,25 @@ impl<'a> Source<'a> {
                 fetched.ok_or_else(cancelled)?.map_err(ToolError::failed)
             }
             Self::File(path) => {
-                let (path, places) = (cx.resolve(path, &scope.cwd), cx.places().clone());
+                let resolved = cx.resolve_to_read(path, &scope.cwd);
+                if let Some(far) = FarFiles::of(cx, &scope.cancel).filter(|_| cx.is_far(&resolved)) {
+                    return fetched(&far, path, scope).await;
+                }
+                let (path, places) = (resolved, cx.places().clone());
                 let stop = Stop::new(scope, FILE_PATIENCE);
                 look(format!("reading {}", path.display()), stop, move |_| read(&path, &places)).await
             }
         }
     }
+}
+
+/// Reads a file of the place of commands.
+async fn fetched(far: &FarFiles<'_>, path: &Path, scope: &CallScope) -> Result<Vec<u8>, ToolError> {
+    let real = far.located(path, Access::Read, scope).await?.real;
+    let found = far.fetch(&real, MOST as u64).await?;
+    found
+        .map(|(_, bytes)| bytes)
+        .ok_or_else(|| ToolError::failed(format!("{} does not exist", real.display())))
 }
 
 /// Reads what the path leads to now: a command in between may have moved a link.

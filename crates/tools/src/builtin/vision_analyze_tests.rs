@@ -1,8 +1,7 @@
 use super::*;
 use crate::testing::Bench;
 use crate::{
-    Analysis, ApprovalMode, FILE_TOOLSETS, Finished, RunScope, ToolSettings, ToolSetup, Vision, Web, WebHit,
-    WebPage, Withheld,
+    Analysis, ApprovalMode, Finished, RunScope, ToolSettings, ToolSetup, Vision, Web, WebHit, WebPage,
 };
 use hermes_conversation::{BoxFuture, Content, Cost, IntentId, StartPermit};
 use hermes_testkit::{png, png_bomb};
@@ -193,17 +192,17 @@ async fn protected_files_and_refused_addresses_are_denied() {
 }
 
 #[tokio::test]
-async fn files_are_withheld_with_the_file_tools() {
-    let withheld = vec![Withheld { toolsets: FILE_TOOLSETS, why: "commands run in a container".to_owned() }];
-    let mut desk = Desk::new();
-    desk.write("a.png", &png(1, 1));
-    let settings = ToolSettings { withheld, ..ToolSettings::with_approvals(ApprovalMode::Off) };
-    let setup = Bench::setup(&desk.bench.root());
-    desk.bench.cx = ToolContext::new(ToolSetup { settings, vision: Some(desk.eyes.clone()), ..setup });
-    let error = desk.error("a.png", true).await;
-    assert!(error.contains("commands run in a container"), "{error}");
-    let value = desk.answer(&data_url(&png(1, 1)), "what?").await;
-    assert_eq!(value["success"], true, "{value}");
+async fn image_is_read_where_commands_run() {
+    let (bench, place) = Bench::far(ToolSettings::with_approvals(ApprovalMode::Off));
+    let desk = Desk { bench, eyes: Arc::default() };
+    desk.write("a.png", &png(2, 2));
+    let shown = desk.look("a.png", "what?", true).await;
+    assert!(shown.message.content.as_text().contains(&data_url(&png(2, 2))), "{:?}", shown.message);
+    assert!(*place.sent.lock().unwrap() > png(2, 2).len());
+    let error = desk.error("none.png", true).await;
+    assert!(error.ends_with("none.png does not exist"), "{error}");
+    let error = desk.error("/etc/shadow", true).await;
+    assert!(error.contains("Not run") || error.contains("not run"), "{error}");
 }
 
 #[tokio::test]

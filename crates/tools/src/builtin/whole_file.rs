@@ -1,17 +1,19 @@
 //! Files as the writing tools handle them: whole, with their line ends and byte-order mark.
 
-use super::blocking::{finish, interrupted};
+use super::blocking::interrupted;
+use super::files::Files;
 use super::{atomic, regular};
 use crate::reads::{Seen, Version};
-use crate::{Action, ActionKind, CallScope, ToolContext, ToolError, ToolOutput, limits, protect};
+use crate::{Action, CallScope, ToolContext, ToolError, ToolOutput, limits, protect};
 use hermes_conversation::FileChange;
+use hermes_gate::Scene;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::OwnedMutexGuard;
 
 /// Larger files are not edited in memory.
-const LARGEST: u64 = 64 * 1024 * 1024;
+pub(super) const LARGEST: u64 = 64 * 1024 * 1024;
 const MARK: char = '\u{feff}';
 
 /// The encoding of a text file: byte order mark and line endings.
@@ -48,6 +50,7 @@ impl Spelling {
 }
 
 /// A file as it was found.
+#[derive(Clone)]
 pub(super) struct Existing {
     /// `None` for bytes that are no text: they cannot be edited, only replaced as a whole.
     pub(super) text: Option<String>,
@@ -77,10 +80,16 @@ pub(super) fn load(path: &Path) -> Result<Option<Existing>, ToolError> {
     if bytes.len() as u64 > LARGEST {
         return too_large(bytes.len() as u64);
     }
-    let digest = FileChange::digest(&bytes);
-    let text = String::from_utf8(bytes).ok();
-    let spelling = text.as_deref().map(Spelling::of).unwrap_or_default();
-    Ok(Some(Existing { text, spelling, digest }))
+    Ok(Some(Existing::of(bytes)))
+}
+
+impl Existing {
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        let digest = FileChange::digest(&bytes);
+        let text = String::from_utf8(bytes).ok();
+        let spelling = text.as_deref().map(Spelling::of).unwrap_or_default();
+        Self { text, spelling, digest }
+    }
 }
 
 /// A new text for a file.
@@ -96,20 +105,19 @@ pub(super) struct NewText {
 pub(super) async fn replace(
     new: NewText,
     output: ToolOutput,
-    cx: &ToolContext,
+    files: &Files<'_>,
     scope: &CallScope,
 ) -> Result<ToolOutput, ToolError> {
     let NewText { path, text, before } = new;
+    let result = limits::fitted(output.clone(), scope.result_limit, files.cx());
     let after = FileChange::digest(text.as_bytes());
-    let result = limits::fitted(output.clone(), scope.result_limit, cx);
-    let change = FileChange { path: path.clone(), before, after, result };
+    let change =
+        FileChange { path: path.clone(), place: files.place(), before: before.clone(), after, result };
     let noted = scope.transcript.note_change(scope.intent, &change).await;
     noted.map_err(|error| {
         ToolError::failed(format!("{} was not written: it could not be recorded: {error}", path.display()))
     })?;
-    let place = path.clone();
-    finish(move || store(&place, &text)).await?;
-    note_written(&path, cx);
+    files.store(&path, before.as_deref(), text).await?;
     Ok(output)
 }
 
@@ -133,8 +141,15 @@ pub(super) fn store(path: &Path, text: &str) -> Result<(), ToolError> {
 
 /// The warnings for a writer about the file that it is about to change.
 pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<String> {
-    let others = || cx.locks().written_by_another(path, cx.session());
-    let about_reading = match seen(path, cx) {
+    let warnings: Vec<String> =
+        about_reading(path, seen(path, cx), cx).into_iter().chain(outside(path, cx)).collect();
+    (!warnings.is_empty()).then(|| warnings.join(" "))
+}
+
+/// The warning about what the model has seen of a file; `key` names the file in logs.
+pub(super) fn about_reading(key: &Path, seen: Seen, cx: &ToolContext) -> Option<String> {
+    let others = || cx.locks().written_by_another(key, cx.session());
+    match seen {
         Seen::Whole => None,
         Seen::Never | Seen::Stale if others() => {
             Some("Another agent wrote this file, and you have not read it since.".to_owned())
@@ -142,9 +157,7 @@ pub(super) fn warning(path: &Path, cx: &ToolContext) -> Option<String> {
         Seen::Never => None,
         Seen::Part => Some("You have read only part of this file.".to_owned()),
         Seen::Stale => Some("This file changed since you last read it.".to_owned()),
-    };
-    let warnings: Vec<String> = about_reading.into_iter().chain(outside(path, cx)).collect();
-    (!warnings.is_empty()).then(|| warnings.join(" "))
+    }
 }
 
 /// The warning about a file outside of the workspace.
@@ -182,9 +195,18 @@ pub(super) fn target(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBu
         return Err(why);
     }
     let path = cx.resolve(path, cwd);
-    match protect::unwritable(&path, &cx.scene(cwd)) {
+    let (judged, scene) = judged(&path, cwd, cx);
+    match protect::unwritable(&judged, &scene) {
         Some(why) => Err(why),
         None => Ok(path),
+    }
+}
+
+/// The path and the facts by which a write is judged. At another place, every path is one of that place.
+pub(super) fn judged(path: &Path, cwd: &Path, cx: &ToolContext) -> (PathBuf, Scene) {
+    match cx.far() {
+        Some(far) => cx.far_judged(path, cwd, far),
+        None => (path.to_owned(), cx.scene(cwd)),
     }
 }
 
@@ -192,9 +214,10 @@ pub(super) fn target(path: &Path, cwd: &Path, cx: &ToolContext) -> Result<PathBu
 pub(super) fn write_action(path: &Path, size: &str, cx: &ToolContext) -> Option<Action> {
     let cwd = cx.cwd();
     let path = cx.resolve(path, &cwd);
-    let assessment = hermes_gate::assess_write(&path, &cx.scene(&cwd));
+    let (judged, scene) = judged(&path, &cwd, cx);
+    let assessment = hermes_gate::assess_write(&judged, &scene);
     let text = format!("write {} ({size})", path.display());
-    Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
+    Some(Action { kind: cx.access_kind(), text, cwd, environment: Arc::default(), assessment })
 }
 
 /// Waits for the turn to write `path`.

@@ -2,19 +2,20 @@
 
 use super::blocking::{FILE_PATIENCE, Stop, look};
 use super::checkers;
+use super::files::Files;
 use super::syntax::syntax_error;
-use super::whole_file::{NewText, lacks_dir, load, replace, target, turn, warning};
+use super::whole_file::{Existing, NewText, judged, replace, target, turn};
 use crate::facts::text;
+use crate::far::access::Access;
 use crate::{
-    Action, ActionKind, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset,
-    Touches,
+    Action, CallScope, Concurrency, Refusal, Tool, ToolContext, ToolError, ToolOutput, Toolset, Touches,
 };
 use hermes_conversation::{CallDigest, CallTitle, Effect, ToolFacts, ToolKind};
 use hermes_guard::{Secrets, redact};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Write a file, replacing what it held; missing directories are made. Use `patch` to change part
@@ -60,9 +61,10 @@ impl Tool for WriteFile {
         };
         let cwd = cx.cwd();
         let path = cx.resolve(&args.path, &cwd);
-        let assessment = hermes_gate::assess_write_content(&path, args.content.as_bytes(), &cx.scene(&cwd));
+        let (judged, scene) = judged(&path, &cwd, cx);
+        let assessment = hermes_gate::assess_write_content(&judged, args.content.as_bytes(), &scene);
         let text = format!("write {} ({size})", path.display());
-        Some(Action { kind: ActionKind::Access, text, cwd, environment: Arc::default(), assessment })
+        Some(Action { kind: cx.access_kind(), text, cwd, environment: Arc::default(), assessment })
     }
 
     fn effect(&self, args: &WriteFileArgs, cx: &ToolContext) -> Effect {
@@ -74,7 +76,8 @@ impl Tool for WriteFile {
     }
 
     fn touches(&self, args: &WriteFileArgs, cx: &ToolContext) -> Option<Touches> {
-        Some(Touches::Files(vec![cx.resolve(&args.path, &cx.cwd())]))
+        // Checkpoints are of files of this machine.
+        cx.far().is_none().then(|| Touches::Files(vec![cx.resolve(&args.path, &cx.cwd())]))
     }
 
     async fn run(
@@ -83,16 +86,22 @@ impl Tool for WriteFile {
         cx: &ToolContext,
         scope: &CallScope,
     ) -> Result<ToolOutput, ToolError> {
-        let path = target(&args.path, &scope.cwd, cx).map_err(ToolError::failed)?;
-        let _turn = turn(&path, cx, scope).await?;
-        let warning = warning(&path, cx);
+        let mut files = Files::of(cx, scope);
+        let path = files.target(&args.path, Access::Write, scope).await?;
+        let _turn = turn(&files.key(&path), cx, scope).await?;
+        let loaded = files.load([&path]).await?;
+        let warning = files.warning(&path);
         let (place, secrets) = (path.clone(), cx.secrets());
         let doing = format!("looking at {}", path.display());
         let stop = Stop::new(scope, FILE_PATIENCE);
-        let (new, old_text) = look(doing, stop, move |_| composed(place, &args.content, &secrets)).await?;
+        let compose = move |_: &Stop| {
+            check_syntax(&place, &args.content)?;
+            composed(loaded.existing(&place)?, place, &args.content, &secrets)
+        };
+        let (new, old_text) = look(doing, stop, compose).await?;
         let mut value = json!({
             "bytes_written": new.text.len(),
-            "dirs_created": lacks_dir(&path),
+            "dirs_created": files.lacks_dir(&path),
             "resolved_path": path,
             "files_modified": [path],
         });
@@ -103,7 +112,7 @@ impl Tool for WriteFile {
         if let Some(warning) = warning {
             value["_warning"] = warning.into();
         }
-        replace(new, ToolOutput::json(value), cx, scope).await
+        replace(new, ToolOutput::json(value), &files, scope).await
     }
 }
 
@@ -115,13 +124,24 @@ pub(super) fn denied(why: String, cross_profile: bool) -> Refusal {
     }
 }
 
+fn check_syntax(path: &Path, content: &str) -> Result<(), ToolError> {
+    match syntax_error(path, content) {
+        Some(error) => {
+            let text = format!("{} was not written: the content is {error}", path.display());
+            Err(ToolError::failed(text))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The text to write and the one before, if it may take the place of what is there. Nothing of that is shown: the
 /// file may be one that is not read.
-fn composed(path: PathBuf, content: &str, secrets: &Secrets) -> Result<(NewText, Option<String>), ToolError> {
-    if let Some(error) = syntax_error(&path, content) {
-        return Err(ToolError::failed(format!("{} was not written: the content is {error}", path.display())));
-    }
-    let existing = load(&path)?;
+fn composed(
+    existing: Option<Existing>,
+    path: PathBuf,
+    content: &str,
+    secrets: &Secrets,
+) -> Result<(NewText, Option<String>), ToolError> {
     if let Some(text) = existing.as_ref().and_then(|existing| existing.text.as_deref())
         && would_lose_secrets(text, content, secrets)
     {

@@ -157,6 +157,7 @@ async fn a_change_is_noted_before_it_is_made() {
 #[test]
 fn the_file_tells_whether_a_change_was_made() {
     let change = |before: Option<&str>| FileChange {
+        place: None,
         path: "/a".into(),
         before: before.map(str::to_owned),
         after: "b".to_owned(),
@@ -239,4 +240,14 @@ async fn homes_of_other_profiles_are_not_written() {
     let arguments = json!({"path": path, "content": "a: 1", "cross_profile": true});
     let result = bench.call("write_file", arguments).await;
     assert!(result["error"].as_str().unwrap().contains("cross_profile does not change that"), "{result}");
+}
+
+#[test]
+fn checkpoints_do_not_cover_files_of_another_place() {
+    use crate::{Tool, ToolSettings};
+    let arguments: super::WriteFileArgs =
+        serde_json::from_value(json!({"path": "a", "content": "x"})).unwrap();
+    let (far, _place) = Bench::far(ToolSettings::default());
+    assert!(super::WriteFile.touches(&arguments, &far.cx).is_none());
+    assert!(super::WriteFile.touches(&arguments, &Bench::new().cx).is_some());
 }

@@ -3,10 +3,12 @@
 use super::editable;
 use super::one_file::advised;
 use super::plan::{Located, Obstacle, Step, steps};
-use crate::builtin::blocking::{FILE_PATIENCE, Stop, finish, look};
-use crate::builtin::whole_file::{note_gone, note_written, store, turn, warning};
-use crate::builtin::{atomic, checkers};
-use crate::{Action, ActionKind, CallScope, Refusal, ToolContext, ToolError, ToolOutput, limits};
+use crate::builtin::blocking::{FILE_PATIENCE, Stop, look};
+use crate::builtin::checkers;
+use crate::builtin::files::Files;
+use crate::builtin::whole_file::{judged, turn};
+use crate::far::access::Access;
+use crate::{Action, CallScope, Refusal, ToolContext, ToolError, ToolOutput, limits};
 use hermes_conversation::FileChange;
 use hermes_edits::v4a::Operation;
 use hermes_gate::{Assessment, assess_delete, assess_write_content};
@@ -38,42 +40,32 @@ pub(super) fn refusal(operations: &[Operation], cx: &ToolContext) -> Option<Refu
 /// The action of a patch: all its accesses together.
 pub(super) fn action(operations: &[Operation], cx: &ToolContext) -> Action {
     let cwd = cx.cwd();
-    let scene = cx.scene(&cwd);
-    let resolve = |file: &str| cx.resolve(Path::new(file), &cwd);
+    let written = |file: &str, content: &str| {
+        let (path, scene) = judged(&cx.resolve(Path::new(file), &cwd), &cwd, cx);
+        assess_write_content(&path, content.as_bytes(), &scene)
+    };
+    let deleted = |file: &str| {
+        let (path, scene) = judged(&cx.resolve(Path::new(file), &cwd), &cwd, cx);
+        assess_delete(&path, &scene)
+    };
     let mut assessment = Assessment::default();
     let mut words = Vec::new();
     for operation in operations {
         let (found, word) = match operation {
             Operation::Update { file, hunks } => {
                 let added: Vec<&str> = hunks.iter().flat_map(|hunk| hunk.added()).collect();
-                let content = added.join("\n");
-                (
-                    vec![assess_write_content(&resolve(file), content.as_bytes(), &scene)],
-                    format!("change {file}"),
-                )
+                (vec![written(file, &added.join("\n"))], format!("change {file}"))
             }
-            Operation::Add { file, lines } => {
-                let content = lines.join("\n");
-                (
-                    vec![assess_write_content(&resolve(file), content.as_bytes(), &scene)],
-                    format!("add {file}"),
-                )
-            }
-            Operation::Delete { file } => {
-                (vec![assess_delete(&resolve(file), &scene)], format!("delete {file}"))
-            }
+            Operation::Add { file, lines } => (vec![written(file, &lines.join("\n"))], format!("add {file}")),
+            Operation::Delete { file } => (vec![deleted(file)], format!("delete {file}")),
             Operation::Move { from, to } => {
-                let both = vec![
-                    assess_delete(&resolve(from), &scene),
-                    assess_write_content(&resolve(to), b"", &scene),
-                ];
-                (both, format!("move {from} to {to}"))
+                (vec![deleted(from), written(to, "")], format!("move {from} to {to}"))
             }
         };
         assessment.findings.extend(found.into_iter().flat_map(|assessment| assessment.findings));
         words.push(word);
     }
-    Action { kind: ActionKind::Access, text: words.join("; "), cwd, environment: Arc::default(), assessment }
+    Action { kind: cx.access_kind(), text: words.join("; "), cwd, environment: Arc::default(), assessment }
 }
 
 pub(super) async fn run(
@@ -81,54 +73,68 @@ pub(super) async fn run(
     cx: &ToolContext,
     scope: &CallScope,
 ) -> Result<ToolOutput, ToolError> {
-    let located = located(operations, cx, scope)?;
+    let mut files = Files::of(cx, scope);
+    let located = located(operations, &mut files, scope).await?;
     // One order for all sessions, so that two patches never wait for each other.
     let paths: BTreeSet<PathBuf> =
         located.iter().flat_map(|one| std::iter::once(&one.path).chain(&one.to)).cloned().collect();
     let mut turns = Vec::new();
     for path in &paths {
-        turns.push(turn(path, cx, scope).await?);
+        turns.push(turn(&files.key(path), cx, scope).await?);
     }
-    let warnings: Vec<String> =
-        paths.iter().filter_map(|path| Some(format!("{}: {}", path.display(), warning(path, cx)?))).collect();
+    let loaded = files.load(&paths).await?;
+    let about = |path: &PathBuf| Some(format!("{}: {}", path.display(), files.warning(path)?));
+    let warnings: Vec<String> = paths.iter().filter_map(about).collect();
     let stop = Stop::new(scope, FILE_PATIENCE);
-    let planned = look("checking the patch".to_owned(), stop, move |stop| Ok(steps(&located, stop))).await?;
-    let steps = planned.map_err(|obstacles| refused(obstacles, cx))?;
-    paths.iter().for_each(|path| cx.reads().patch_worked(path));
+    let plan = move |stop: &Stop| Ok(steps(&located, &loaded, stop));
+    let planned = look("checking the patch".to_owned(), stop, plan).await?;
+    let steps = planned.map_err(|obstacles| refused(obstacles, &files))?;
+    paths.iter().for_each(|path| cx.reads().patch_worked(&files.key(path)));
     let mut value = report(&steps, cx, scope).await;
     if !warnings.is_empty() {
         value["_warning"] = warnings.join(" ").into();
     }
-    apply(steps, ToolOutput::json(value), cx, scope).await
+    apply(steps, ToolOutput::json(value), &files, scope).await
 }
 
 /// The operations with real paths, checked again: a command in between may have moved a link.
-fn located(operations: &[Operation], cx: &ToolContext, scope: &CallScope) -> Result<Vec<Located>, ToolError> {
-    let real = |file: &str| editable(Path::new(file), &scope.cwd, cx).map_err(ToolError::failed);
+async fn located(
+    operations: &[Operation],
+    files: &mut Files<'_>,
+    scope: &CallScope,
+) -> Result<Vec<Located>, ToolError> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for operation in operations {
-        let mut paths = operation.files().into_iter().map(real).collect::<Result<Vec<_>, _>>()?.into_iter();
-        let (path, to) = (paths.next().unwrap_or_default(), paths.next());
-        for path in std::iter::once(&path).chain(&to) {
+        let first = match operation {
+            Operation::Delete { .. } | Operation::Move { .. } => Access::Delete,
+            Operation::Update { .. } | Operation::Add { .. } => Access::Write,
+        };
+        let mut paths = Vec::new();
+        for (file, access) in operation.files().into_iter().zip([first, Access::Write]) {
+            let path = files.target_to_edit(Path::new(file), access, scope).await?;
             if !seen.insert(path.clone()) {
                 return Err(ToolError::failed(format!("{} is named twice", path.display())));
             }
+            paths.push(path);
         }
+        let mut paths = paths.into_iter();
+        let (path, to) = (paths.next().unwrap_or_default(), paths.next());
         found.push(Located { operation: operation.clone(), path, to });
     }
     Ok(found)
 }
 
 /// The error of a patch of which some operations do not work.
-fn refused(mut obstacles: Vec<Obstacle>, cx: &ToolContext) -> ToolError {
+fn refused(mut obstacles: Vec<Obstacle>, files: &Files<'_>) -> ToolError {
+    let cx = files.cx();
     let reasons: Vec<String> = obstacles.iter().map(|obstacle| obstacle.error.text.clone()).collect();
     for obstacle in obstacles.iter().skip(1) {
-        cx.reads().patch_failed(&obstacle.path);
+        cx.reads().patch_failed(&files.key(&obstacle.path));
     }
     let Obstacle { path, error } = obstacles.swap_remove(0);
     let text = format!("The patch was not applied and no file was changed: {}", reasons.join("; "));
-    advised(ToolError { text, details: error.details }, &path, cx)
+    advised(ToolError { text, details: error.details }, &files.key(&path), cx)
 }
 
 impl Step {
@@ -192,14 +198,14 @@ async fn report(steps: &[Step], cx: &ToolContext, scope: &CallScope) -> Value {
 async fn apply(
     steps: Vec<Step>,
     output: ToolOutput,
-    cx: &ToolContext,
+    files: &Files<'_>,
     scope: &CallScope,
 ) -> Result<ToolOutput, ToolError> {
     let names: Vec<String> = steps.iter().map(Step::name).collect();
     let last = steps.len().saturating_sub(1);
     for (index, step) in steps.into_iter().enumerate() {
         let result = match index == last {
-            true => limits::fitted(output.clone(), scope.result_limit, cx),
+            true => limits::fitted(output.clone(), scope.result_limit, files.cx()),
             false => json!({
                 "error": "The patch was interrupted by a crash of Hermes.",
                 "applied": names[..=index],
@@ -207,7 +213,7 @@ async fn apply(
             })
             .to_string(),
         };
-        if let Err(error) = carry_out(step, index, result, cx, scope).await {
+        if let Err(error) = carry_out(step, index, result, files, scope).await {
             return Err(partly(error, &names, index));
         }
     }
@@ -228,7 +234,7 @@ async fn carry_out(
     step: Step,
     index: usize,
     result: String,
-    cx: &ToolContext,
+    files: &Files<'_>,
     scope: &CallScope,
 ) -> Result<(), ToolError> {
     let (before, after) = match &step {
@@ -239,40 +245,13 @@ async fn carry_out(
     };
     // If this step was not made, earlier ones still were: no state of the file means that nothing happened.
     let before = if index == 0 { before } else { Some(String::new()) };
-    let change = FileChange { path: step.path().to_owned(), before, after, result };
+    let change = FileChange { path: step.path().to_owned(), place: files.place(), before, after, result };
     let noted = scope.transcript.note_change(scope.intent, &change).await;
     noted.map_err(|error| ToolError::failed(format!("it could not be recorded: {error}")))?;
     match step {
-        Step::Write { path, text, before, .. } => {
-            let place = path.clone();
-            finish(move || match before {
-                Some(_) => store(&place, &text),
-                None => store_new(&place, &text),
-            })
-            .await?;
-            note_written(&path, cx);
-        }
-        Step::Delete { path, .. } => {
-            let place = path.clone();
-            finish(move || atomic::remove(&place).map_err(|error| ToolError::io("delete", &place, &error)))
-                .await?;
-            note_gone(&path, cx);
-        }
-        Step::Move { from, to, .. } => {
-            let (old, new) = (from.clone(), to.clone());
-            finish(move || atomic::rename(&old, &new).map_err(|error| ToolError::io("move", &old, &error)))
-                .await?;
-            note_gone(&from, cx);
-            note_written(&to, cx);
-        }
-    }
-    Ok(())
-}
-
-/// Writes a file that must not exist yet.
-fn store_new(path: &Path, text: &str) -> Result<(), ToolError> {
-    match path.symlink_metadata() {
-        Ok(_) => Err(ToolError::failed("the file exists meanwhile")),
-        Err(_) => store(path, text),
+        Step::Write { path, text, before: Some(before), .. } => files.store(&path, Some(&before), text).await,
+        Step::Write { path, text, before: None, .. } => files.store_new(&path, text).await,
+        Step::Delete { path, before, .. } => files.remove(&path, &before).await,
+        Step::Move { from, to, digest, .. } => files.rename(&from, &to, &digest).await,
     }
 }

@@ -1,11 +1,12 @@
 //! Replacing a text in one file.
 
-use super::editable;
 use super::plan::unified;
 use crate::builtin::blocking::{FILE_PATIENCE, Stop, look};
 use crate::builtin::checkers;
+use crate::builtin::files::{Files, Loaded};
 use crate::builtin::syntax::syntax_error;
-use crate::builtin::whole_file::{Existing, NewText, load, replace, turn, warning};
+use crate::builtin::whole_file::{Existing, NewText, replace, turn};
+use crate::far::access::Access;
 use crate::{CallScope, ToolContext, ToolError, ToolOutput};
 use hermes_edits::fuzzy::{self, Edit, EditError};
 use serde_json::json;
@@ -24,18 +25,21 @@ pub(super) struct OneEdit {
 const FAILURES: u32 = 3;
 
 pub(super) async fn run(edit: OneEdit, cx: &ToolContext, scope: &CallScope) -> Result<ToolOutput, ToolError> {
-    let path = editable(&edit.path, &scope.cwd, cx).map_err(ToolError::failed)?;
-    let _turn = turn(&path, cx, scope).await?;
-    let warning = warning(&path, cx);
+    let mut files = Files::of(cx, scope);
+    let path = files.target_to_edit(&edit.path, Access::Write, scope).await?;
+    let key = files.key(&path);
+    let _turn = turn(&key, cx, scope).await?;
+    let loaded = files.load([&path]).await?;
+    let warning = files.warning(&path);
     let place = path.clone();
     let doing = format!("finding the place in {}", path.display());
     let stop = Stop::new(scope, FILE_PATIENCE);
-    let found = look(doing, stop, move |stop| change(&place, &edit, stop)).await;
+    let found = look(doing, stop, move |stop| change(&place, &edit, &loaded, stop)).await;
     let change = match found {
         Ok(change) => change,
-        Err(error) => return Err(advised(error, &path, cx)),
+        Err(error) => return Err(advised(error, &key, cx)),
     };
-    cx.reads().patch_worked(&path);
+    cx.reads().patch_worked(&key);
     let mut value = json!({
         "success": true,
         "diff": change.diff,
@@ -53,12 +57,12 @@ pub(super) async fn run(edit: OneEdit, cx: &ToolContext, scope: &CallScope) -> R
         value["_warning"] = warning.into();
     }
     let new = NewText { path, text: change.text, before: Some(change.before) };
-    replace(new, ToolOutput::json(value), cx, scope).await
+    replace(new, ToolOutput::json(value), &files, scope).await
 }
 
 /// The error with an advice, if changes of this file failed repeatedly.
-pub(super) fn advised(error: ToolError, path: &Path, cx: &ToolContext) -> ToolError {
-    if cx.reads().patch_failed(path) < FAILURES {
+pub(super) fn advised(error: ToolError, key: &Path, cx: &ToolContext) -> ToolError {
+    if cx.reads().patch_failed(key) < FAILURES {
         return error;
     }
     error.with(
@@ -82,8 +86,8 @@ struct Change {
     strategy: &'static str,
 }
 
-fn change(path: &Path, edit: &OneEdit, stop: &Stop) -> Result<Change, ToolError> {
-    let Some(Existing { text, spelling, digest }) = load(path)? else {
+fn change(path: &Path, edit: &OneEdit, loaded: &Loaded, stop: &Stop) -> Result<Change, ToolError> {
+    let Some(Existing { text, spelling, digest }) = loaded.existing(path)? else {
         return Err(ToolError::failed(format!(
             "{} does not exist; use write_file to make it",
             path.display()

@@ -3,8 +3,9 @@
 use super::one_file::with_near_lines;
 use crate::ToolError;
 use crate::builtin::blocking::Stop;
+use crate::builtin::files::Loaded;
 use crate::builtin::syntax::syntax_error;
-use crate::builtin::whole_file::{Existing, load};
+use crate::builtin::whole_file::Existing;
 use hermes_edits::fuzzy;
 use hermes_edits::v4a::hunks::{self, HunkError};
 use hermes_edits::v4a::{Hunk, Operation};
@@ -57,10 +58,14 @@ pub(super) struct Obstacle {
 }
 
 /// The steps of all operations, or the reasons why some do not work.
-pub(super) fn steps(operations: &[Located], stop: &Stop) -> Result<Vec<Step>, Vec<Obstacle>> {
+pub(super) fn steps(
+    operations: &[Located],
+    loaded: &Loaded,
+    stop: &Stop,
+) -> Result<Vec<Step>, Vec<Obstacle>> {
     let (mut steps, mut obstacles) = (Vec::new(), Vec::new());
     for located in operations {
-        match step(located, stop) {
+        match step(located, loaded, stop) {
             Ok(step) => steps.push(step),
             Err(error) => obstacles.push(Obstacle { path: located.path.clone(), error }),
         }
@@ -68,19 +73,19 @@ pub(super) fn steps(operations: &[Located], stop: &Stop) -> Result<Vec<Step>, Ve
     if obstacles.is_empty() { Ok(steps) } else { Err(obstacles) }
 }
 
-fn step(located: &Located, stop: &Stop) -> Result<Step, ToolError> {
+fn step(located: &Located, loaded: &Loaded, stop: &Stop) -> Result<Step, ToolError> {
     let path = &located.path;
     match (&located.operation, &located.to) {
-        (Operation::Update { hunks, .. }, _) => update(path, hunks, stop),
-        (Operation::Add { lines, .. }, _) => add(path, lines),
+        (Operation::Update { hunks, .. }, _) => update(existing(path, loaded)?, path, hunks, stop),
+        (Operation::Add { lines, .. }, _) => add(path, lines, loaded),
         (Operation::Move { .. }, Some(to)) => {
-            let existing = existing(path)?;
-            refuse_existing(to)?;
+            let existing = existing(path, loaded)?;
+            loaded.check_free(to)?;
             let diff = format!("rename from {}\nrename to {}\n", path.display(), to.display());
             Ok(Step::Move { from: path.clone(), to: to.clone(), digest: existing.digest, diff })
         }
         (Operation::Delete { .. } | Operation::Move { .. }, _) => {
-            let existing = existing(path)?;
+            let existing = existing(path, loaded)?;
             let diff = match &existing.text {
                 Some(text) => unified(path, &existing.spelling.plain(text), ""),
                 None => format!("{} was deleted (not a text)\n", path.display()),
@@ -90,8 +95,8 @@ fn step(located: &Located, stop: &Stop) -> Result<Step, ToolError> {
     }
 }
 
-fn update(path: &Path, hunks: &[Hunk], stop: &Stop) -> Result<Step, ToolError> {
-    let Existing { text, spelling, digest } = existing(path)?;
+fn update(existing: Existing, path: &Path, hunks: &[Hunk], stop: &Stop) -> Result<Step, ToolError> {
+    let Existing { text, spelling, digest } = existing;
     let Some(text) = text else { return Err(failed(path, "is not a text file")) };
     let before = spelling.plain(&text);
     let hunks: Vec<Hunk> = hunks.iter().map(|hunk| plain(hunk, |text| spelling.plain(text))).collect();
@@ -133,8 +138,8 @@ fn plain(hunk: &Hunk, change: impl Fn(&str) -> String) -> Hunk {
     Hunk { hint: hunk.hint.clone(), lines: lines.collect() }
 }
 
-fn add(path: &Path, lines: &[String]) -> Result<Step, ToolError> {
-    refuse_existing(path)?;
+fn add(path: &Path, lines: &[String], loaded: &Loaded) -> Result<Step, ToolError> {
+    loaded.check_free(path)?;
     let mut text = lines.join("\n");
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -152,16 +157,8 @@ fn add(path: &Path, lines: &[String]) -> Result<Step, ToolError> {
     })
 }
 
-fn existing(path: &Path) -> Result<Existing, ToolError> {
-    load(path)?.ok_or_else(|| failed(path, "does not exist"))
-}
-
-fn refuse_existing(path: &Path) -> Result<(), ToolError> {
-    match path.symlink_metadata() {
-        Ok(_) => Err(failed(path, "exists already")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(ToolError::io("look at", path, &error)),
-    }
+fn existing(path: &Path, loaded: &Loaded) -> Result<Existing, ToolError> {
+    loaded.existing(path)?.ok_or_else(|| failed(path, "does not exist"))
 }
 
 fn failed(path: &Path, what: &str) -> ToolError {
