@@ -9,7 +9,7 @@ use crate::settings::{WebSettings, extract_backend, search_backend};
 use hermes_conversation::BoxFuture;
 use hermes_guard::Secrets;
 use hermes_providers::{
-    AddressGuard, ApiRequest, Fetcher, HttpClients, Names, PageError, PageFetcher, Reach,
+    AddressGuard, ApiMethod, ApiRequest, Fetcher, HttpClients, Names, PageError, PageFetcher, Reach,
 };
 use hermes_tools::{Web, WebHit, WebPage};
 use hermes_wire::Failure;
@@ -114,6 +114,7 @@ impl WebClient {
         };
         let key = backend.key_line(&self.settings.variables);
         let request = ApiRequest {
+            method: ApiMethod::ByBody,
             url,
             headers: call.headers.iter().cloned().chain(key).collect(),
             body: match &call.body {
