@@ -11,4 +11,5 @@ mod conformance;
 mod containers;
 mod lost_clients;
 mod servers;
+mod suite;
 mod supervisor;
