@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 36] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -37,7 +37,10 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
     ("checkpoints", &["conversation", "exec", "tools"]),
     ("memory", &["agent", "config", "conversation", "guard", "store", "tools", "wire"]),
     ("attachments", &["conversation", "exec", "guard", "tools"]),
-    ("web", &["conversation", "documents", "guard", "providers", "tools", "wire"]),
+    ("toolsets", &["config", "memory", "plugins", "tools", "web"]),
+    ("observers", &["agent", "conversation", "tools"]),
+    ("skill-sources", &["config", "exec", "models", "providers", "skills"]),
+    ("web", &["config", "conversation", "documents", "guard", "providers", "tools", "wire"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "sandbox", "tools"]),
     (
@@ -71,6 +74,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
             "guard",
             "memory",
             "models",
+            "observers",
             "places",
             "plugins",
             "processes",
@@ -79,10 +83,12 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
             "recording",
             "sandbox",
             "scripted",
+            "skill-sources",
             "skills",
             "store",
             "telemetry",
             "tools",
+            "toolsets",
             "web",
             "wire",
         ],
@@ -94,6 +100,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
             "checkpoints",
             "config",
             "conversation",
+            "memory",
             "plugins",
             "recording",
             "runtime",
@@ -103,6 +110,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 33] = [
             "telemetry",
             "terminal",
             "tools",
+            "toolsets",
         ],
     ),
     ("testkit", &["conversation", "scripted", "wire"]),
