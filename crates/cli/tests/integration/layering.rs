@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 36] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 37] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -29,6 +29,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 36] = [
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
     ("models", &["agent", "config", "conversation", "guard", "providers", "wire"]),
+    ("clouds", &["config", "models", "providers", "wire"]),
     ("processes", &["conversation", "exec", "guard", "store", "tools"]),
     (
         "delegation",
@@ -65,6 +66,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 36] = [
             "agent",
             "attachments",
             "checkpoints",
+            "clouds",
             "config",
             "context",
             "conversation",
@@ -98,6 +100,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 36] = [
         "cli",
         &[
             "checkpoints",
+            "clouds",
             "config",
             "conversation",
             "memory",
