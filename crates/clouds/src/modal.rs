@@ -142,7 +142,8 @@ impl Modal {
         let found = Found { id, toolbox: None };
         match self.run(&found, "true").await {
             Ok(_) => Ok(Some(found)),
-            Err(CloudError::Gone { .. }) => Ok(None),
+            // One that has ended may be refused; what is wrong otherwise, the next request shows.
+            Err(CloudError::Gone { .. } | CloudError::Refused { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -138,6 +138,10 @@ async fn cloud_sandbox_asks_nothing_but_never_runs_everything() {
         for (result, why) in [(&all[1], "never run"), (&all[2], "approvals.deny")] {
             assert!(result.to_string().contains(why), "{why}: {result}");
         }
+        // Neither logs, sessions nor records of commands have the key.
+        let mut grep = std::process::Command::new("grep");
+        let found = grep.args(["-rlF", KEY]).arg(home.path()).output().unwrap();
+        assert_eq!(stdout(&found), format!("{}\n", home.path().join(".env").display()));
     }
 }
 

@@ -5,7 +5,10 @@ use crate::fixture::{Fixture, SERVICES, supervisor};
 use crate::stand_in::StandIn;
 use hermes_exec::supervisor::{EndReason, Key, Outcome};
 use hermes_exec::{Input, OutputLimits, Unwatched, Watch};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 /// Waits for a file and returns the number in it.
@@ -77,27 +80,19 @@ async fn input_of_a_background_process_reaches_it() {
         command.key = Some(Key::of("input", 1));
         let prepared = bench.backend.prepare(command, Input::Pipe).await.unwrap();
         let client = prepared.client.unwrap();
-        let mut shell = std::process::Command::new("bash");
+        let mut shell = Command::new("bash");
         shell.args(["-c", &client.script]).env_clear().envs(client.env);
-        shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-        let mut shell = shell.spawn().unwrap();
+        let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdin = shell.stdin.take().unwrap();
-        let write = tokio::task::spawn_blocking(move || {
-            use std::io::Write;
-            stdin.write_all(client.link.payload.as_bytes()).unwrap();
-            for line in ["one", "two"] {
-                std::thread::sleep(Duration::from_millis(300));
-                stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
-            }
-        });
-        write.await.unwrap();
-        let output = tokio::task::spawn_blocking(move || shell.wait_with_output().unwrap()).await.unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(
-            (text.as_str(), output.status.code()),
-            ("got one\ngot two\nover\n", Some(4)),
-            "{service:?}"
-        );
+        let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
+        stdin.write_all(client.link.payload.as_bytes()).await.unwrap();
+        for line in ["one", "two"] {
+            stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+            assert_eq!(lines.next_line().await.unwrap(), Some(format!("got {line}")), "{service:?}");
+        }
+        drop(stdin);
+        assert_eq!(lines.next_line().await.unwrap().as_deref(), Some("over"), "{service:?}");
+        assert_eq!(shell.wait().await.unwrap().code(), Some(4), "{service:?}");
     }
 }
 
