@@ -16,7 +16,7 @@ use url::Url;
 const MOST_DISK: u64 = 10;
 /// The time in which an image is fetched and a sandbox starts.
 const START_LIMIT: Duration = Duration::from_secs(8 * 60);
-/// The pauses between two looks at a sandbox that changes its state, in request pauses.
+/// Looks at a sandbox that changes its state, per pause.
 const LOOKS: u32 = 2;
 
 pub(crate) struct Daytona {

@@ -1,9 +1,9 @@
 //! The scripts that run a program in a sandbox, for a service that runs short commands only.
 //!
-//! [`start`] makes a private directory and a runner in it, which outlives the command of the service: it runs the program
-//! with its streams in files and pipes. [`poll`] returns new output and waits for it at the far end; [`input`] adds to
-//! standard input. The runner closes the standard input of the program when no `poll` came for a while: the program sees
-//! the end of its connection, as with ssh. Each script may be sent twice.
+//! [`FarProcess::start`] makes a private directory and a runner in it, which outlives the command of the service: it runs
+//! the program with its streams in files and pipes. [`FarProcess::poll`] returns new output and waits for it at the far
+//! end; [`FarProcess::input`] adds to standard input. The runner closes the standard input of the program when no `poll`
+//! came for a while: the program sees the end of its connection, as with ssh. Each script may be sent twice.
 //!
 //! No script has single quotes, because it is the quoted argument of `bash -c`, however the service splits its command.
 
@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 
 /// The directory of all runs.
 const RUNS: &str = "/tmp/.hermes-run";
-/// Bytes of standard input in one request: twice encoded, they fit into one argument of a program.
+/// Bytes of standard input in one request: as Base64 beside the scripts, they fit into one argument of a program.
 pub(crate) const MOST_INPUT: usize = 48 * 1024;
 
 /// A program that runs in a sandbox.

@@ -5,6 +5,7 @@ use crate::fixture::{Fixture, SERVICES, supervisor};
 use crate::stand_in::StandIn;
 use hermes_exec::supervisor::{EndReason, Key, Outcome};
 use hermes_exec::{Input, OutputLimits, Unwatched, Watch};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -146,5 +147,29 @@ async fn result_survives_a_kill_of_its_owner() {
         assert_eq!((finished.how, finished.output.exit_code), (EndReason::Exited, 9), "{service:?}");
         assert_eq!(finished.output.text, "the end\n", "{service:?}");
         assert_eq!(finished.output.cwd, Some("/usr".into()), "{service:?}");
+    }
+}
+
+/// Without the supervisor, the client reads the end of its input and passes it on.
+#[tokio::test]
+async fn kill_of_the_supervisor_ends_the_far_end() {
+    for service in SERVICES {
+        let server = StandIn::start();
+        let mut fixture = Fixture::new(service, &server);
+        fixture.settings.timing.grace_s = 600;
+        let looking = fixture.unsupervised();
+        let file = server.home().join("pid").display().to_string();
+        let mut owner = fixture.owner(&format!("setsid sleep 600 & echo $! >{file}; sleep 600"));
+        let process = process(&looking, &file).await;
+        let address = std::fs::read_to_string(fixture.home.path().join("spool/address")).unwrap();
+        let stream = tokio::net::UnixStream::connect(Path::new(&address).join("s")).await.unwrap();
+        let id = stream.peer_cred().unwrap().pid().unwrap().to_string();
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        assert!(Command::new("kill").args(["-KILL", &id]).status().await.unwrap().success());
+        looking.is_gone(process).await.unwrap();
+        let found =
+            supervisor(fixture.home.path()).reattach(&Key::of("bench", 0), OutputLimits::default()).await;
+        assert!(matches!(found.unwrap(), Outcome::Unknown { .. }), "{service:?}");
     }
 }
