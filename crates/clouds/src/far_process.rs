@@ -17,6 +17,9 @@ const RUNS: &str = "/tmp/.hermes-run";
 /// Bytes of standard input in one request: as Base64 beside the scripts, they fit into one argument of a program.
 pub(crate) const MOST_INPUT: usize = 48 * 1024;
 
+/// Seconds that the output of an ended program is kept, at most, for a client whose last answer was lost.
+const LINGER: u64 = 90;
+
 /// A program that runs in a sandbox.
 #[derive(Debug, Clone)]
 pub(crate) struct FarProcess {
@@ -192,9 +195,10 @@ while [ ! -e code ] && kill -0 $p; do
 done
 kill -KILL -- -$f
 [ -e code ] || printf "lost\n" >code
-while read -r -t {grace} -u 6 m; do :; done
+while read -r -t {linger} -u 6 m; do :; done
 cd /; rm -rf {RUNS}/{id}
-"#
+"#,
+        linger = grace.min(LINGER),
     )
 }
 
