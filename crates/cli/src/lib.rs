@@ -30,6 +30,9 @@ pub fn main() -> ExitCode {
     if is_supervisor() {
         return supervise();
     }
+    if is_place_client() {
+        return commands::backend::place_client();
+    }
     if is_version_question() {
         return print_version();
     }
@@ -63,6 +66,11 @@ pub fn main() -> ExitCode {
 /// Decided first, on the main thread and with no file open.
 fn is_supervisor() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == launch::SUPERVISE)
+}
+
+/// Decided before the arguments are parsed, because it must start fast.
+fn is_place_client() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == hermes_clouds::CLIENT)
 }
 
 fn supervise() -> ExitCode {

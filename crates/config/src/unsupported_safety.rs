@@ -9,7 +9,8 @@ use super::layers::{Config, Source};
 use super::unused::Defaults;
 
 /// The places where this version can run commands.
-pub const BACKENDS: [&str; 6] = ["local", "ssh", "docker", "podman", "singularity", "apptainer"];
+pub const BACKENDS: [&str; 8] =
+    ["local", "ssh", "docker", "podman", "singularity", "apptainer", "daytona", "modal"];
 
 /// The operations that are refused because of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,7 @@ fn backend_setting(key: &str, backend: &str) -> UnsupportedSafety {
         refused: Refused::CommandsAndFiles,
         text: format!(
             "commands and files are refused: `{setting}` is set, and this version has no such backend (it has local, ssh, \
-             docker, podman and singularity); remove `{key}` from {place} to run them here"
+             docker, podman, singularity, daytona and modal); remove `{key}` from {place} to run them here"
         ),
     }
 }
@@ -116,9 +117,11 @@ mod tests {
     fn unsupported_safety_settings_are_refused() {
         use Refused::{CommandsAndFiles, Run};
         for (text, want) in [
-            ("terminal: {backend: modal}", &[("terminal.backend", CommandsAndFiles)][..]),
+            ("terminal: {backend: vercel_sandbox}", &[("terminal.backend", CommandsAndFiles)][..]),
             ("terminal: {backend: DOKCER}", &[("terminal.backend", CommandsAndFiles)]),
-            ("terminal: {env_type: daytona}", &[("terminal.env_type", CommandsAndFiles)]),
+            ("terminal: {env_type: other}", &[("terminal.env_type", CommandsAndFiles)]),
+            ("terminal: {env_type: daytona}", &[]),
+            ("terminal: {backend: modal}", &[]),
             ("terminal: {backend: Docker}", &[]),
             ("terminal: {env_type: ssh}", &[]),
             ("terminal: {backend: local, env_type: ssh}", &[]),

@@ -6,6 +6,9 @@
 use crate::{line, quoted};
 use std::path::Path;
 
+/// The last line of a client program that does not know how the command went. The line before it says why.
+const UNKNOWN: &str = "the outcome of the command is not known";
+
 /// The parts of a client script.
 pub(crate) struct ClientScript<'a> {
     /// The client that runs the command.
@@ -52,14 +55,15 @@ impl ClientScript<'_> {
             self.place
         ));
         format!(
-            "s= e= t=\n\
+            "s= e= t= u= p=\n\
              while IFS= read -r l; do\n  case $s$l in\n    \
              '{mark} S') s=1 ;;\n    \
+             '{UNKNOWN}' | '1{UNKNOWN}') s=1 u=$p ;;\n    \
              '1{mark} E') e=1 ;;\n    \
              1*) ;;\n    \
-             *) t=\"$t$l\n\" ;;\n  esac\ndone 2>/dev/null <{file}\n\
+             *) t=\"$t$l\n\" ;;\n  esac\n  p=$l\ndone 2>/dev/null <{file}\n\
              [ -n \"$s\" ] || {{ printf '%s%s\\n' \"$t\" {not_run}; exit 255; }}\n\
-             [ -n \"$e\" ] || {{ printf '\\n%s\\n' {lost}; exit 255; }}\n",
+             [ -n \"$e\" ] || {{ printf '\\n%s%s\\n' \"${{u:+[$u]\n}}\" {lost}; exit 255; }}\n",
             mark = self.mark,
             file = quoted(&file.to_string_lossy()),
         )

@@ -32,6 +32,12 @@ fn report_tells_how_a_command_went() {
              before running it again]\n",
             255,
         ),
+        (
+            "printf 'hermes: no answer\\n%s\\n' 'the outcome of the command is not known' >&2; exit 255",
+            "\n[hermes: no answer]\n[the connection to it's there was lost; how the command went is not known. Look at the \
+             state there before running it again]\n",
+            255,
+        ),
     ] {
         std::fs::write(&file, "").unwrap();
         assert_eq!(run(&["bash", "-c", client], Some(&file)), (text.to_owned(), Some(code)), "{client}");

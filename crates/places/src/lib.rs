@@ -1,4 +1,4 @@
-//! Runs commands elsewhere: on another machine over ssh, or in a container.
+//! Runs commands elsewhere: on another machine over ssh, in a container, or in a cloud sandbox.
 //!
 //! A [`Place`] knows the client program and its arguments. [`FarBackend`] wraps a command into a client that another
 //! [`Backend`](hermes_exec::Backend) runs on this machine, usually the supervisor: so the result survives a kill of
@@ -8,6 +8,7 @@
 mod backend;
 mod checks;
 mod client_script;
+mod cloud;
 mod container;
 mod error;
 mod exchange;
@@ -20,6 +21,7 @@ mod ssh;
 
 pub use backend::FarBackend;
 pub use checks::{Check, Checked, run_checks};
+pub use cloud::CloudSettings;
 pub use container::{ContainerSettings, Engine};
 pub use error::PlaceError;
 pub use isolation::Isolation;

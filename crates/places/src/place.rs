@@ -1,5 +1,6 @@
 //! A place where commands run, and the programs that reach it.
 
+use crate::cloud::{Cloud, CloudSettings};
 use crate::container::{Container, ContainerSettings};
 use crate::error::PlaceError;
 use crate::far_script::Trace;
@@ -20,6 +21,7 @@ pub enum PlaceSettings {
     Ssh(SshSettings),
     Container(ContainerSettings),
     Singularity(SingularitySettings),
+    Cloud(CloudSettings),
 }
 
 /// A place where commands run.
@@ -35,6 +37,7 @@ enum Kind {
     Ssh(Ssh),
     Container(Container),
     Singularity(Instance),
+    Cloud(Cloud),
 }
 
 impl Place {
@@ -44,6 +47,7 @@ impl Place {
             PlaceSettings::Ssh(settings) => Kind::Ssh(Ssh::new(settings)?),
             PlaceSettings::Container(settings) => Kind::Container(Container::new(settings)),
             PlaceSettings::Singularity(settings) => Kind::Singularity(Instance::new(settings)),
+            PlaceSettings::Cloud(settings) => Kind::Cloud(Cloud::new(settings)),
         };
         Ok(Self { kind, env })
     }
@@ -54,6 +58,7 @@ impl Place {
             Kind::Ssh(ssh) => ssh.directory(),
             Kind::Container(container) => container.directory(),
             Kind::Singularity(instance) => instance.directory(),
+            Kind::Cloud(cloud) => cloud.directory(),
         }
     }
 
@@ -63,6 +68,7 @@ impl Place {
             Kind::Ssh(ssh) => ssh.label(),
             Kind::Container(container) => container.label(),
             Kind::Singularity(instance) => instance.label(),
+            Kind::Cloud(cloud) => cloud.label(),
         }
     }
 
@@ -72,6 +78,7 @@ impl Place {
             Kind::Ssh(ssh) => Isolation::Reaches(format!("the machine {}", ssh.label())),
             Kind::Container(container) => container.isolation(),
             Kind::Singularity(instance) => instance.isolation(),
+            Kind::Cloud(cloud) => cloud.isolation(),
         }
     }
 
@@ -85,6 +92,7 @@ impl Place {
             Kind::Ssh(ssh) => ssh.client(input, program),
             Kind::Container(container) => container.client(input, program, names),
             Kind::Singularity(instance) => instance.client(program),
+            Kind::Cloud(cloud) => cloud.client(program),
         }
     }
 
@@ -94,6 +102,7 @@ impl Place {
             (Kind::Singularity(_), Input::Terminal(_)) => {
                 Some("singularity gives a command no terminal; run it without pty")
             }
+            (Kind::Cloud(_), input) => Cloud::refused(input),
             _ => None,
         }
     }
@@ -104,13 +113,14 @@ impl Place {
             Kind::Ssh(ssh) => ssh.advice(),
             Kind::Container(container) => container.advice(""),
             Kind::Singularity(instance) => instance.advice(),
+            Kind::Cloud(cloud) => cloud.advice(),
         }
     }
 
     pub(crate) fn trace(&self) -> Trace {
         match &self.kind {
             Kind::Container(_) => Trace::Time,
-            Kind::Ssh(_) | Kind::Singularity(_) => Trace::None,
+            Kind::Ssh(_) | Kind::Singularity(_) | Kind::Cloud(_) => Trace::None,
         }
     }
 
@@ -120,17 +130,35 @@ impl Place {
             Kind::Ssh(ssh) => ssh.make_ready(self).await,
             Kind::Container(container) => container.make_ready(self).await,
             Kind::Singularity(instance) => instance.make_ready(self).await,
+            Kind::Cloud(cloud) => cloud.make_ready(self).await,
+        }
+    }
+
+    /// Stops a sandbox that costs money while it runs. `None` for other places, else what happened.
+    pub async fn stop(&self) -> Option<Result<String, PlaceError>> {
+        match &self.kind {
+            Kind::Cloud(cloud) => Some(cloud.stop(self).await),
+            Kind::Ssh(_) | Kind::Container(_) | Kind::Singularity(_) => None,
         }
     }
 
     /// Runs a client program.
     pub(crate) async fn run(&self, argv: &[String]) -> Result<DirectOutput, PlaceError> {
+        self.run_within(argv, PATIENCE).await
+    }
+
+    /// Runs a client program with a time limit.
+    pub(crate) async fn run_within(
+        &self,
+        argv: &[String],
+        timeout: Duration,
+    ) -> Result<DirectOutput, PlaceError> {
         let program = Direct {
             argv: argv.to_vec(),
             cwd: PathBuf::from("/"),
             env: self.env.clone(),
             input: Vec::new(),
-            timeout: PATIENCE,
+            timeout,
             most_output: MOST_OUTPUT,
             sandbox: None,
         };
@@ -145,7 +173,7 @@ impl Place {
     pub(crate) fn failed(&self, argv: &[String], output: &DirectOutput, advice: String) -> PlaceError {
         let said = [output.stderr.trim(), output.stdout.trim()].into_iter().find(|text| !text.is_empty());
         let said = match (output.ended, said) {
-            (Ended::TimedOut, _) => format!("no answer within {} s", PATIENCE.as_secs()),
+            (Ended::TimedOut, _) => "no answer within the time limit".to_owned(),
             (_, Some(said)) => said.lines().last().unwrap_or_default().to_owned(),
             (_, None) => format!("exit code {}", output.exit_code),
         };

@@ -26,13 +26,23 @@ pub struct Fetcher {
     pub limit: Duration,
 }
 
+/// The method of a request to the API of a service.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ApiMethod {
+    /// POST with a body, else GET.
+    #[default]
+    ByBody,
+    Delete,
+}
+
 /// A request to the API of a service, with a key that belongs to the origin of `url`.
 #[derive(Debug, Clone)]
 pub struct ApiRequest {
+    pub method: ApiMethod,
     pub url: Url,
     /// Headers, of which some may hold the key.
     pub headers: Vec<(&'static str, String)>,
-    /// The content type and the body; without one, it is a GET.
+    /// The content type and the body.
     pub body: Option<(&'static str, String)>,
     /// The largest answer that is read.
     pub most: usize,
@@ -79,9 +89,12 @@ impl Fetcher {
     /// followed.
     pub async fn call_api(&self, request: ApiRequest) -> Result<Vec<u8>, Failure> {
         let (client, place) = (self.clients.of(&request.url)?, origin(&request.url));
-        let mut call = match request.body {
-            None => client.get(request.url),
-            Some((kind, body)) => client.post(request.url).header(CONTENT_TYPE, kind).body(body),
+        let mut call = match (request.method, request.body) {
+            (ApiMethod::Delete, _) => client.delete(request.url),
+            (ApiMethod::ByBody, None) => client.get(request.url),
+            (ApiMethod::ByBody, Some((kind, body))) => {
+                client.post(request.url).header(CONTENT_TYPE, kind).body(body)
+            }
         };
         for (name, value) in request.headers {
             let mut value = HeaderValue::from_str(&value).map_err(|_| Failure::Unreachable {

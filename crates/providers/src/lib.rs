@@ -48,7 +48,7 @@ pub use facts::{
     EndpointFacts, Fact, FactSource, ModelFacts, Prices, Stated, StoredModels, Tariff, facts, models_file,
     per_million, per_token,
 };
-pub use fetch::{ApiRequest, Fetcher};
+pub use fetch::{ApiMethod, ApiRequest, Fetcher};
 pub use http_model::HttpModel;
 pub use key_check::{KeyCheck, check_key};
 pub use lm_studio::lm_studio_efforts;

@@ -80,7 +80,7 @@ pub use inspection::{LayerView, PromptTier, PromptView, ToolView};
 pub use logging::telemetry_problem;
 pub use mailbox::SessionMailbox;
 pub use meter::{Budget, StoredMeter};
-pub use places::{BackendReport, test_backend};
+pub use places::{BackendReport, stop_backend, test_backend};
 pub use runtime::{Launch, Resuming, Runtime};
 pub use session::{ContextMeter, Parting, Session, SessionStatus, Undone, undo_last_turn};
 pub use session_map::{MapLimits, SessionKey, SessionMap};

@@ -1,12 +1,13 @@
 //! The place where commands run, from the settings.
 
 use crate::{Runtime, RuntimeError, with_causes};
+use hermes_clouds::Service;
 use hermes_config::Config;
 use hermes_config::home::Home;
 use hermes_config::settings::TerminalSettings;
 use hermes_exec::{Backend, Local, child_env};
 use hermes_places::{
-    Check, Checked, ContainerSettings, Engine, FarBackend, Isolation, Place, PlaceSettings,
+    Check, Checked, CloudSettings, ContainerSettings, Engine, FarBackend, Isolation, Place, PlaceSettings,
     SingularitySettings, SshSettings, run_checks,
 };
 use hermes_tools::FarPlace;
@@ -73,14 +74,21 @@ pub(crate) fn configured(
         "ssh" => PlaceSettings::Ssh(sources.ssh()?),
         "docker" | "podman" => PlaceSettings::Container(sources.container(&backend)?),
         "singularity" | "apptainer" => PlaceSettings::Singularity(sources.singularity(&backend)?),
-        _ => return Ok(None),
+        other => match Service::find(other) {
+            Some(service) => PlaceSettings::Cloud(sources.cloud(service)?),
+            None => return Ok(None),
+        },
     };
     let env = match &settings {
         PlaceSettings::Container(_) => sources.container_env()?,
-        PlaceSettings::Ssh(_) | PlaceSettings::Singularity(_) => Vec::new(),
+        PlaceSettings::Ssh(_) | PlaceSettings::Singularity(_) | PlaceSettings::Cloud(_) => Vec::new(),
     };
     let variables = shell.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let client_env = child_env(variables, &CLIENT_VARIABLES.map(str::to_owned));
+    let mut client_env = child_env(variables, &CLIENT_VARIABLES.map(str::to_owned));
+    if matches!(settings, PlaceSettings::Cloud(_)) {
+        // The client program reads the key there.
+        client_env.push(("HERMES_HOME".to_owned(), home.path().display().to_string()));
+    }
     let place = Place::new(settings, client_env)
         .map_err(|error| RuntimeError::Backend { text: format!("terminal.backend: {error}") })?;
     Ok(Some(ConfiguredPlace { place: Arc::new(place), env }))
@@ -148,6 +156,21 @@ impl Sources<'_> {
             overlays: set.container_persistent.value()?.then_some(overlays),
             task: TASK.to_owned(),
             profile: self.profile(),
+            directory: self.directory()?,
+        })
+    }
+
+    fn cloud(&self, service: Service) -> Result<CloudSettings, RuntimeError> {
+        let failed = |text: String| RuntimeError::Backend { text: format!("terminal.backend: {text}") };
+        let settings = hermes_clouds::CloudSettings::of(self.config, service, TASK)
+            .map_err(|error| failed(error.to_string()))?;
+        let this = std::env::current_exe()
+            .map_err(|error| failed(format!("the program of this process is not known: {error}")))?;
+        Ok(CloudSettings {
+            program: vec![this.display().to_string(), hermes_clouds::CLIENT.to_owned()],
+            settings: settings.argument(),
+            label: settings.label(),
+            advice: settings.advice(),
             directory: self.directory()?,
         })
     }
@@ -232,6 +255,22 @@ pub async fn test_backend(
         };
     let checks = run_checks(runs.as_ref(), &Check { directory, env, scratch }).await;
     Ok(BackendReport { backend, label, checks })
+}
+
+/// Stops the cloud sandbox that the settings name. `None` for other places.
+pub async fn stop_backend(
+    config: &Config,
+    home: &Home,
+    shell: &BTreeMap<String, String>,
+    cwd: &Path,
+) -> Result<Option<String>, RuntimeError> {
+    let Some(ConfiguredPlace { place, .. }) = configured(config, home, shell, cwd)? else { return Ok(None) };
+    let label = place.label();
+    match place.stop().await {
+        Some(Ok(what)) => Ok(Some(format!("{label}: {what}"))),
+        Some(Err(error)) => Err(RuntimeError::Backend { text: error.to_string() }),
+        None => Ok(None),
+    }
 }
 
 impl Runtime {

@@ -10,7 +10,7 @@ use crate::settings::{WebSettings, extract_backend, search_backend};
 use hermes_conversation::BoxFuture;
 use hermes_guard::Secrets;
 use hermes_providers::{
-    AddressGuard, ApiRequest, Fetcher, HttpClients, Names, Page, PageError, PageFetcher, Reach,
+    AddressGuard, ApiMethod, ApiRequest, Fetcher, HttpClients, Names, Page, PageError, PageFetcher, Reach,
 };
 use hermes_tools::{Web, WebHit, WebPage};
 use hermes_wire::Failure;
@@ -115,6 +115,7 @@ impl WebClient {
         };
         let key = backend.key_line(&self.settings.variables);
         let request = ApiRequest {
+            method: ApiMethod::ByBody,
             url,
             headers: call.headers.iter().cloned().chain(key).collect(),
             body: match &call.body {

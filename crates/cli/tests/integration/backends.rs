@@ -1,5 +1,6 @@
 //! Sessions whose commands run elsewhere: on the sshd and the container engine that `.ci/servers` starts.
 
+use crate::cloud_stand_in::{KEY, StandIn};
 use crate::process::{code, custom_model, exported, finished, hermes, stderr, stdout};
 use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use serde_json::{Value, json};
@@ -48,6 +49,18 @@ fn container(backend: &'static str, more: &str) -> Option<Server> {
     );
     let variables = &["CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "DOCKER_HOST"];
     Some(Server { name: backend, settings, variables })
+}
+
+/// A stand-in for a cloud service; the home directory has its key.
+fn cloud(backend: &'static str, service: &StandIn, home: &TempHome, more: &str) -> Server {
+    let url = &service.url;
+    let text = match backend {
+        "daytona" => format!("DAYTONA_API_KEY={KEY}\nDAYTONA_API_URL={url}/api\n"),
+        _ => format!("TOOL_GATEWAY_USER_TOKEN={KEY}\nMODAL_GATEWAY_URL={url}\n"),
+    };
+    home.write(".env", &text);
+    let settings = format!("terminal:\n  backend: {backend}\n{more}");
+    Server { name: backend, settings, variables: &[] }
 }
 
 impl Server {
@@ -109,6 +122,73 @@ async fn same_turn_gives_the_same_results_everywhere() {
         if let Some(found) = same_turn(server.map(at)).await {
             assert_eq!(found, want, "{name}");
         }
+    }
+    for backend in ["daytona", "modal"] {
+        let (service, home) = (StandIn::start(), TempHome::new());
+        let server = cloud(backend, &service, &home, "");
+        assert_eq!(same_turn(Some((home, server))).await.unwrap(), want, "{backend}");
+        assert_eq!(service.made(), 1, "{backend}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cloud_sandbox_asks_nothing_but_never_runs_everything() {
+    for backend in ["daytona", "modal"] {
+        let (service, home) = (StandIn::start(), TempHome::new());
+        let more = "approvals:\n  mode: manual\n  deny: ['git push*']\n";
+        let server = cloud(backend, &service, &home, more);
+        let provider = FakeProvider::start().await;
+        let dir = service.home().join("d");
+        let first = format!("mkdir {0} && rm -r {0} && echo gone", dir.display());
+        for command in [first.as_str(), "rm -rf /", "git push origin"] {
+            provider.reply(ReplyScript::call("terminal", json!({ "command": command })));
+        }
+        provider.reply(ReplyScript::text("Done."));
+        let out = server.run(&home, &provider, &["-z", "do it"]).await;
+        assert_eq!(stdout(&out), "Done.\n", "{}", stderr(&out));
+        let all = results(&home).await;
+        assert_eq!(all[0]["output"], "gone\n", "{all:?}");
+        for (result, why) in [(&all[1], "never run"), (&all[2], "approvals.deny")] {
+            assert!(result.to_string().contains(why), "{why}: {result}");
+        }
+        // Neither logs, sessions nor records of commands have the key.
+        let mut grep = std::process::Command::new("grep");
+        let found = grep.args(["-rlF", KEY]).arg(home.path()).output().unwrap();
+        assert_eq!(stdout(&found), format!("{}\n", home.path().join(".env").display()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cloud_backends_are_tested_and_stopped() {
+    for (backend, key) in [("daytona", "DAYTONA_API_KEY"), ("modal", "TOOL_GATEWAY_USER_TOKEN")] {
+        let (service, home) = (StandIn::start(), TempHome::new());
+        home.write_config(&cloud(backend, &service, &home, "").settings);
+        let run = async |args: &[&str]| finished(hermes(home.path(), home.path(), args)).await;
+        let out = run(&["backend", "test"]).await;
+        assert_eq!(code(&out), 0, "{}{}", stdout(&out), stderr(&out));
+        assert_eq!(stdout(&out).matches('✓').count(), 5, "{}", stdout(&out));
+        let out = run(&["backend", "stop", backend]).await;
+        assert!(
+            stdout(&out).contains("hermes-default") && stdout(&out).ends_with(": stopped\n"),
+            "{}",
+            stdout(&out)
+        );
+        assert_eq!(code(&run(&["backend", "stop", "local"]).await), 2);
+        // A wrong key, none, and one that client programs do not get.
+        home.write(
+            ".env",
+            &format!("{key}=wrong\nDAYTONA_API_URL={0}/api\nMODAL_GATEWAY_URL={0}\n", service.url),
+        );
+        let out = run(&["backend", "test"]).await;
+        assert!(code(&out) == 1 && stdout(&out).contains("rejects the key (HTTP 401)"), "{}", stdout(&out));
+        home.write(".env", "");
+        let out = run(&["backend", "test"]).await;
+        assert!(stderr(&out).contains(&format!("{key} is missing")), "{}", stderr(&out));
+        let mut command = hermes(home.path(), home.path(), &["backend", "test"]);
+        command.env(key, KEY);
+        let out = finished(command).await;
+        assert!(stderr(&out).contains("only in the environment of this process"), "{}", stderr(&out));
+        assert!(!stderr(&out).contains(KEY));
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and the ones it may use outside of its tests.
-const MAY_DEPEND_ON: [(&str, &[&str]); 39] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 40] = [
     ("conversation", &[]),
     ("guard", &[]),
     ("gate", &[]),
@@ -45,6 +45,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 39] = [
     ),
     ("agent", &["context", "conversation", "prompt", "tools", "wire"]),
     ("config", &["agent", "conversation", "guard", "prompt", "providers", "wire"]),
+    ("clouds", &["config", "models", "providers", "wire"]),
     ("telemetry", &["guard"]),
     ("plugins", &["config", "context", "conversation", "exec", "guard", "sandbox", "tools"]),
     (
@@ -83,6 +84,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 39] = [
             "agent",
             "attachments",
             "checkpoints",
+            "clouds",
             "config",
             "context",
             "conversation",
@@ -117,6 +119,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 39] = [
         "cli",
         &[
             "checkpoints",
+            "clouds",
             "config",
             "conversation",
             "memory",

@@ -10,6 +10,9 @@ mod browse;
 mod budget;
 mod clarify;
 mod cli;
+#[path = "../../../clouds/tests/integration/stand_in.rs"]
+#[allow(dead_code, reason = "the tests of clouds use all of it")]
+mod cloud_stand_in;
 mod command_log;
 mod context;
 mod crash_recovery;

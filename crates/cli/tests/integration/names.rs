@@ -16,6 +16,8 @@ const NOT_TOOLS: &[(&str, &str, &str)] = &[
     ("commands/memory.rs", "memory", "a target: one of the two files of the memory"),
     ("files/target.rs", "memory", "a target: one of the two files of the memory"),
     ("memory/src/pending.rs", "memory", "a folder and a field of stored changes"),
+    ("clouds/src/daytona.rs", "memory", "a limit of a sandbox"),
+    ("clouds/src/daytona.rs", "process", "a part of addresses of the service"),
     ("home.rs", "terminal", "a folder of the cache"),
     ("toolsets/src/configurable.rs", "*", "toolsets that can be switched"),
     ("skills/src/bundled.rs", "terminal", "a toolset that a bundled skill requires"),

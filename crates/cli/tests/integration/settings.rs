@@ -17,7 +17,7 @@ async fn home_with(more: &str) -> (TempHome, FakeProvider) {
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_are_refused_by_unsupported_safety_settings() {
     let mut log = CommandLog::default();
-    for (setting, key) in [("terminal:\n  backend: modal\n", "terminal.backend")] {
+    for (setting, key) in [("terminal:\n  backend: vercel_sandbox\n", "terminal.backend")] {
         let (home, provider) = home_with(setting).await;
         let mark = home.path().join("ran-on-the-host");
         provider

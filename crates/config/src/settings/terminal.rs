@@ -10,7 +10,7 @@ use crate::layers::Layers;
 section! {
     /// Commands.
     TerminalSettings in [terminal] {
-        /// place where commands run: local, ssh, docker, podman, singularity
+        /// place where commands run: local, ssh, docker, podman, singularity, daytona, modal
         backend: Text = "local", env: &[Value("TERMINAL_ENV")], order: FileFirst;
         /// maximum seconds for a command
         timeout: u64 = 180, env: &[Value("TERMINAL_TIMEOUT")];
@@ -47,15 +47,21 @@ section! {
         /// image of the backend singularity
         singularity_image: Text = "docker://nikolaik/python-nodejs:python3.11-nodejs20",
             env: &[Value("TERMINAL_SINGULARITY_IMAGE")];
+        /// image of the backend daytona; it must have bash
+        daytona_image: Text = "nikolaik/python-nodejs:python3.11-nodejs20", env: &[Value("TERMINAL_DAYTONA_IMAGE")];
+        /// image of the backend modal; it must have bash
+        modal_image: Text = "nikolaik/python-nodejs:python3.11-nodejs20", env: &[Value("TERMINAL_MODAL_IMAGE")];
+        /// interface of the backend modal: auto and managed for the gateway; direct is not built in
+        modal_mode: Text = "auto", env: &[Value("TERMINAL_MODAL_MODE")];
         /// processors of a container; 0 means no limit
         container_cpu: u64 = 1, env: &[Value("TERMINAL_CONTAINER_CPU")];
         /// MiB of memory of a container; 0 means no limit
         container_memory: u64 = 5120, env: &[Value("TERMINAL_CONTAINER_MEMORY")];
-        /// MiB of disk of a container, where the storage driver knows limits; 0 means no limit
+        /// MiB of disk of a container, where the storage driver knows limits; 0 means no limit, Daytona gives at most 10 GiB
         container_disk: u64 = 51_200, env: &[Value("TERMINAL_CONTAINER_DISK")];
-        /// keep /root and /workspace of a container in the home directory of Hermes
+        /// keep /root and /workspace of a container in the home directory of Hermes, and the files of a stopped cloud sandbox
         container_persistent: bool = true, env: &[Value("TERMINAL_CONTAINER_PERSISTENT")];
-        /// seconds without a command after which a container ends; 0 means never
+        /// seconds without a command after which a container or a cloud sandbox ends; 0 means never
         lifetime_seconds: u64 = 300, env: &[Value("TERMINAL_LIFETIME_SECONDS")];
     }
 }

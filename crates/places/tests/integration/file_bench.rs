@@ -82,6 +82,7 @@ impl FileBench {
             ask: Arc::new(NoUser),
             result_limit: result_limit(None),
             caller: Caller::Model(None),
+            sees_images: false,
         };
         let finished = prepared.run(StartPermit::issue(IntentId(7)), &self.cx, scope).await;
         serde_json::from_str(finished.message.content.as_text()).unwrap()
@@ -115,6 +116,7 @@ fn setup(base: &Path, backend: Arc<dyn Backend>, far: Option<FarPlace>) -> ToolS
         checkpoints: None,
         processes: None,
         web: None,
+        vision: None,
         child_env,
         secrets: Arc::default(),
         fence_key: Arc::new(|| FenceKey::new([7; 32])),

@@ -16,4 +16,5 @@ mod file_record;
 mod files;
 mod lost_clients;
 mod servers;
+mod suite;
 mod supervisor;
