@@ -107,7 +107,7 @@ async fn talk(program: &str, command: &str, acts: Vec<Act>) -> Option<(TempHome,
     hermes.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HERMES_SANDBOX", "full");
     hermes.env("HOME", home.path()).env("HERMES_HOME", home.path());
     let out = finished(hermes).await;
-    let dialogue = std::mem::replace(&mut dialogue.lock().unwrap().screens, Vec::new());
+    let dialogue = std::mem::take(&mut dialogue.lock().unwrap().screens);
     assert_eq!(code(&out), 0, "{}\n{:?}", stderr(&out), dialogue.last());
     for screen in &dialogue {
         let is_control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
