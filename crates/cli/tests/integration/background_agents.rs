@@ -6,6 +6,7 @@ use hermes_testkit::{FakeProvider, ReplyScript, TempHome};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 /// A home whose model starts sub-agents in the background. Each of them waits for the file `go`.
 struct Scene {
@@ -69,7 +70,7 @@ impl Scene {
     }
 }
 
-const WAITS: &str = "until test -e go; do sleep 0.05; done; echo counted";
+const WAITS: &str = "touch begun; until test -e go; do sleep 0.05; done; echo counted";
 
 fn one() -> Value {
     json!({ "goal": "count files", "background": true })
@@ -116,6 +117,11 @@ async fn sub_agents_are_listed_and_stopped_by_number() {
 async fn cut_off_sub_agent_is_reported_once() {
     let scene = Scene::new(one()).await;
     let mut chat = scene.chat().await;
+    // The first reply of the sub-agent is stored before its command begins.
+    let begun = scene.folder.path().join("begun");
+    while !begun.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     let hermes = Pid::from_raw(chat.child.process_id().unwrap() as i32).unwrap();
     kill_process(hermes, Signal::KILL).unwrap();
     chat.ended().await;

@@ -3,6 +3,7 @@
 //! While a sandbox confines the command, code that only computes and prints may run without a question. The test is a
 //! list of names that are allowed for the modules that can do harm, and a list of names that never are.
 
+mod all_processes;
 mod node;
 mod others;
 mod python;
@@ -305,7 +306,7 @@ impl Interpreter {
 
     /// Adds findings for literal effects: deleted trees, shell commands, files that are read or written.
     fn effects(&self, walker: &mut Walker<'_>, code: &str) -> Result<(), Unreadable> {
-        if is_fork_loop(code) {
+        if all_processes::is_fork_loop(code) {
             walker.deny(
                 EffectKind::Process,
                 None,
@@ -313,7 +314,7 @@ impl Interpreter {
                 "starts processes without end (fork bomb)",
             );
         }
-        if kills_all(code) {
+        if all_processes::kills_all(code) {
             super::processes::kill_all(walker);
         }
         for call in calls(code) {
@@ -463,41 +464,6 @@ fn shell_call(walker: &mut Walker<'_>, strings: &[String]) -> Result<(), Unreada
 
 fn is_write_mode(mode: &str) -> bool {
     mode.len() <= 4 && mode.contains(['w', 'a', 'x', '+', '>'])
-}
-
-fn is_fork_loop(code: &str) -> bool {
-    let squeezed: String = code.chars().filter(|character| !character.is_whitespace()).collect();
-    [
-        "forkwhilefork",
-        "fork()while",
-        "while(1){fork",
-        "whileTrue:os.fork()",
-        "while1:os.fork()",
-        "while(true){fork",
-        "fork;fork",
-        "loop{fork",
-        "for(;;){fork",
-    ]
-    .iter()
-    .any(|text| squeezed.contains(text))
-}
-
-/// Returns true for code that signals process -1, which is every process.
-fn kills_all(code: &str) -> bool {
-    let is_ignored =
-        |character: &char| character.is_whitespace() || matches!(character, '"' | '\'' | '(' | '-');
-    // Without signs, the number of a signal and -1 are next to each other in the order of Perl or of C.
-    let squeezed: String =
-        code.replace("-1", "ALL").chars().filter(|character| !is_ignored(character)).collect();
-    squeezed.split("kill").skip(1).any(|rest| {
-        let rest = rest.strip_prefix("ALL").or_else(|| {
-            let (signal, rest) = rest.split_once(',')?;
-            let is_signal =
-                signal.len() <= 8 && signal.chars().all(|character| character.is_ascii_alphanumeric());
-            rest.strip_prefix("ALL").filter(|_| is_signal)
-        });
-        rest.is_some_and(|rest| !rest.starts_with(|character: char| character.is_ascii_digit()))
-    })
 }
 
 /// Returns true if an option binds a server to this machine only.
