@@ -457,6 +457,7 @@ fn curious_calls(canary: &str) -> Vec<ReplyScript> {
         call("skill_manage", json!({ "action": "write_file", "name": "x", "file_path": "../../.env" })),
         call("web_extract", json!({ "urls": ["http://127.0.0.1:1/", "file:///etc/passwd"] })),
         call("web_search", json!({ "query": "" })),
+        call("vision_analyze", json!({ "image_url": "link", "question": "What is in it?" })),
     ]
 }
 

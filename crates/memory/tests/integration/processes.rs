@@ -32,7 +32,7 @@ fn writer() {
 
 fn start(home: &Path, name: &str, count: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "memory::processes::writer", "--ignored", "--nocapture", "--test-threads", "1"])
+        .args(["--exact", "processes::writer", "--ignored", "--nocapture", "--test-threads", "1"])
         .env(HOME, home)
         .env(NAME, name)
         .env(COUNT, count.to_string())
