@@ -121,11 +121,16 @@ pub fn tools_of(toolset: &str) -> Vec<&'static str> {
     }
 }
 
+/// Tools for the terminal of a desktop program. A toolset need not list them to have all of another one.
+const OF_A_DESKTOP: [&str; 2] = ["close_terminal", "read_terminal"];
+
 /// Returns true if a toolset or preset has all tools of another one.
 pub fn toolset_has(name: &str, other: &str) -> bool {
     match resolve(name) {
         Some(Selection::Everything) => true,
-        Some(Selection::Listed { tools, .. }) => tools_of(other).iter().all(|tool| tools.contains(tool)),
+        Some(Selection::Listed { tools, .. }) => {
+            tools_of(other).iter().all(|tool| tools.contains(tool) || OF_A_DESKTOP.contains(tool))
+        }
         None => false,
     }
 }

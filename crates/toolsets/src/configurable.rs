@@ -81,6 +81,11 @@ pub fn is_platform(name: &str) -> bool {
     PLATFORMS.contains(&name)
 }
 
+/// Returns true for a toolset that can be switched.
+pub(crate) fn is_configurable(name: &str) -> bool {
+    CONFIGURABLE.iter().any(|row| row.name == name)
+}
+
 /// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolsetChange {

@@ -2,11 +2,12 @@
 
 use crate::availability::{Machine, Unavailable, unavailable};
 use crate::checks::Checks;
+use crate::configurable::is_configurable;
 use crate::error::ToolChoiceError;
 use hermes_config::settings::ToolSearch;
 use hermes_config::{ChosenBy, ChosenToolsets};
 use hermes_plugins::context_engine::{Choice, are_enabled, choose};
-use hermes_tools::{Deferral, Registry, Toolset, is_toolset};
+use hermes_tools::{Deferral, Registry, Toolset, is_toolset, tools_of};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -59,8 +60,13 @@ fn offered(
 ) -> Result<Offered, ToolChoiceError> {
     let settings = &machine.config.settings;
     let disabled = settings.agent.disabled_toolsets.get()?;
-    let (enabled, unknown) = selected(settings.toolsets_of(platform)?);
-    let mut registry = Registry::builtin().select(Some(&enabled), disabled)?;
+    let (mut enabled, unknown) = selected(settings.toolsets_of(platform)?);
+    let all = Registry::builtin();
+    // A toolset of which nothing is built in must not bring tools of another one that may be switched off.
+    if enabled.iter().any(|name| is_built_in(&all, name)) {
+        enabled.retain(|name| !is_configurable(name) || is_built_in(&all, name));
+    }
+    let mut registry = all.select(Some(&enabled), disabled)?;
     if choose(machine.config, machine.home)?.0 == Choice::Lossless && are_enabled(&enabled, disabled) {
         registry = registry.with_context_tools();
     }
@@ -76,6 +82,11 @@ fn offered(
         toolsets: enabled.into(),
         unknown: unknown.into(),
     })
+}
+
+fn is_built_in(all: &Registry, toolset: &str) -> bool {
+    let is_own = |name: &&str| all.find(name).is_some_and(|tool| tool.toolset() == toolset);
+    tools_of(toolset).is_empty() || all.all_names().iter().any(is_own)
 }
 
 /// The names to select, and those that are left out. A name that the user typed for this version must be known; lists of

@@ -75,7 +75,10 @@ pub fn report(machine: Machine<'_>, platform: &str) -> Result<PlatformReport, To
     let chosen_by = chosen.chosen_by;
     let (names, unknown) = selected(chosen);
     let enabled = written_out(&names);
-    let disabled = written_out(settings.agent.disabled_toolsets.get()?);
+    let disabled_names = settings.agent.disabled_toolsets.get()?;
+    let mut disabled = written_out(disabled_names);
+    // A toolset without a list of tools is part of every other one.
+    disabled.retain(|name| disabled_names.contains(name) || !tools_of(name).is_empty());
     let rows = CONFIGURABLE.iter().map(|configurable| {
         let name = configurable.name.to_owned();
         let choice = match (disabled.contains(&name), enabled.contains(&name)) {
