@@ -30,6 +30,13 @@ impl Walker<'_> {
                 "changes how the shell splits text into arguments",
             );
         }
+        let is_for_hermes = program.is_some_and(|program| program.rsplit('/').next() == Some("hermes"));
+        if is_for_hermes
+            && !matches!(name, "RUST_LOG" | "NO_COLOR" | "TERM" | "LANG" | "LC_ALL" | "TZ" | "COLUMNS")
+        {
+            let reason = format!("sets {name} for hermes, which may change where it sends its keys");
+            self.ask(EffectKind::Policy, Some(name), keys::SELF_APPROVAL, reason);
+        }
         if !loads_code(name) || values.iter().all(|value| self.is_harmless_value(name, value)) {
             return;
         }

@@ -14,6 +14,11 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
     let verbs: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
     let verb = verbs.first().copied().unwrap_or_default();
     let second = verbs.get(1).copied().unwrap_or_default();
+    // A key is sent to the address of its service, which such a variable changes.
+    if let Some(name) = redirecting_variable(walker) {
+        let reason = format!("sets {name}, which changes where hermes sends its keys");
+        walker.ask(EffectKind::Network, None, keys::SELF_APPROVAL, reason);
+    }
     let skips_questions = words.iter().any(|word| matches!(*word, "--yolo" | "--sandbox" | "-z"));
     if verb == "gateway" && matches!(second, "stop" | "restart" | "kill" | "uninstall") {
         walker.ask(EffectKind::Process, None, keys::HERMES_GATEWAY, "stops the gateway and running agents");
@@ -41,4 +46,16 @@ pub(super) fn judge(walker: &mut Walker<'_>, call: &Call<'_>) -> Result<Option<O
         }
     }
     Ok(Some(Output::Unknown))
+}
+
+/// A variable with an address that this text, or an earlier command of the session, has set.
+fn redirecting_variable(walker: &Walker<'_>) -> Option<String> {
+    let is_address = |name: &&String| {
+        let name = name.to_ascii_uppercase();
+        ["URL", "DOMAIN", "SCHEME", "HOST", "ENDPOINT", "PROXY"].iter().any(|ending| name.ends_with(ending))
+    };
+    let mut set: Vec<&String> =
+        walker.variables.keys().chain(walker.scene.variables.keys()).filter(is_address).collect();
+    set.sort();
+    set.first().map(|name| (*name).clone())
 }
