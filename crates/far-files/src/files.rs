@@ -258,7 +258,7 @@ impl<'a> FarFiles<'a> {
         Ok(reply.facts())
     }
 
-    /// The digest of a file; the inner `None` means that there is no file.
+    /// Returns the digest of a file, or `None` if the file does not exist.
     pub async fn digest(&self, path: &Path) -> Result<Option<String>, FarError> {
         let doing = format!("looking at {}", path.display());
         let mut work = Work::new(include_str!("digest.sh"), vec![bytes(path)], doing);

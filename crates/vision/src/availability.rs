@@ -12,7 +12,7 @@ pub(crate) const NO_MODEL: &str = "no model that sees images is set up; set auxi
 
 /// Returns the reason why no model can look at images, if so. A model of which it is unknown may be asked.
 pub fn vision_problem(config: &Config, home: &Home) -> Result<Option<String>, ModelsError> {
-    // Without a model for conversations there is no session that needs another one.
+    // No session can start without its own model, so a vision model is not needed either.
     let Ok(own) = model_choice::endpoint(config) else { return Ok(None) };
     let sees = |endpoint: &Endpoint| model_facts::known(home, endpoint).sees_images.map(|fact| fact.value);
     let settings = config.settings.auxiliary.task(AuxTask::Vision)?;

@@ -34,7 +34,7 @@ pub(crate) struct Loopback {
     pub(crate) fault: Mutex<Option<Fault>>,
     /// Runs before the next script that has this text in it.
     pub(crate) before: Mutex<Option<(&'static str, Act)>>,
-    /// Scripts run as `nobody`.
+    /// Run scripts as the system user `nobody`.
     pub(crate) is_other_user: AtomicBool,
     /// Bytes of output that were sent so far.
     pub(crate) sent: Mutex<usize>,

@@ -38,7 +38,7 @@ fn tool_is_missing_where_every_model_is_known_not_to_see() {
         (format!("{OWN}{other}"), Some(false), None, false),
         (format!("{OWN}{main}"), Some(false), None, false),
         (format!("{OWN}auxiliary: {{vision: {{provider: nonsense}}}}\n"), Some(false), None, true),
-        // Without any model there is no session either.
+        // No session can start without a model.
         (String::new(), Some(false), None, false),
     ] {
         let problem = problem(&settings, sees_images, key);
